@@ -1,0 +1,336 @@
+package hocon
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// The resolver works by need. eval finds out what a field is (a scalar, an array,
+// an object), not what is inside; build asks for what is inside while it makes
+// the nodes. So a substitution may refer into an object that is being made.
+//
+// A field is a stack of values. While the value at height i is looked at, the
+// field shows only what lies below i: that is how a self-reference finds the
+// earlier value. An env records this; it stays with the values found under it,
+// so that their insides see the same.
+
+// env is a list of fields of which only the lowest values are visible.
+type env struct {
+	up    *env
+	slot  *slot
+	limit int
+	memos map[*slot]*memo
+}
+
+// below returns e with only the values of s below i visible.
+func (e *env) below(s *slot, i int) *env {
+	for e != nil && e.slot == s {
+		e = e.up
+	}
+	s.know().limited = true
+	return &env{up: e, slot: s, limit: i}
+}
+
+// visible returns how many values of s can be seen.
+func (e *env) visible(s *slot) int {
+	if e == nil || s.memo == nil || !s.memo.limited {
+		return len(s.layers)
+	}
+	for ; e != nil; e = e.up {
+		if e.slot == s {
+			return e.limit
+		}
+	}
+	return len(s.layers)
+}
+
+// memo is what is known of a field in one env.
+type memo struct {
+	limited bool // some env hides values of the field; kept in slot.memo
+	free    bool // the result is the same in every env
+	stacked bool // the result depends on a field with several values
+	done    bool
+	busy    int // level at which the field is being looked at, 0 if it is not
+	result  result
+}
+
+func (s *slot) know() *memo {
+	if s.memo == nil {
+		s.memo = &memo{}
+	}
+	return s.memo
+}
+
+func (e *env) memo(s *slot) *memo {
+	if e == nil {
+		return s.know()
+	}
+	if m := s.memo; m != nil && m.free && m.done {
+		return m
+	}
+	m := e.memos[s]
+	if m == nil {
+		if e.memos == nil {
+			e.memos = map[*slot]*memo{}
+		}
+		m = &memo{}
+		e.memos[s] = m
+	}
+	return m
+}
+
+// resolver turns raw values into nodes.
+type resolver struct {
+	root raw
+	load *loader
+	tree *Tree
+
+	level   int  // fields that are being looked at
+	lowest  int  // lowest level that the result so far depends on while unfinished
+	stacked bool // the result so far depends on a field with several values
+	steps   int
+	text    int // bytes of text made so far
+	nodes   int
+	depth   int
+	arena   []Node
+	stopped bool // a limit is reached; nothing more is reported
+}
+
+func (r *resolver) resolve() *Node {
+	r.lowest = math.MaxInt
+	return r.build(r.evalRaw(r.root, nil), seat{})
+}
+
+// fail reports a mistake.
+func (r *resolver) fail(at place, path []string, hint, format string, args ...any) {
+	if !r.stopped {
+		r.load.errs = append(r.load.errs, errorAt(at, path, hint, format, args...))
+	}
+}
+
+// stop reports that a limit is reached, once.
+func (r *resolver) stop(at place, path []string, format string, args ...any) result {
+	r.fail(at, path, "", format, args...)
+	r.stopped = true
+	return result{what: broken}
+}
+
+// eval finds out what a field is.
+func (r *resolver) eval(s *slot, e *env) result {
+	if len(s.layers) == 1 {
+		if sc, ok := s.layers[0].(*scalar); ok {
+			return result{what: isScalar, scalar: sc}
+		}
+	} else {
+		r.stacked = true
+	}
+	m := e.memo(s)
+	if m.done {
+		r.stacked = r.stacked || m.stacked
+		return m.result
+	}
+	if m.busy > 0 {
+		r.lowest = min(r.lowest, m.busy)
+		return result{what: undefined, cycle: true}
+	}
+	if r.level >= r.load.limits.Chain {
+		return r.stop(s.keyAt, nil, "more than %d substitutions wait for one another", r.load.limits.Chain)
+	}
+	lowest, stacked := r.lowest, r.stacked
+	r.lowest, r.stacked = math.MaxInt, len(s.layers) > 1
+	r.level++
+	m.busy = r.level
+	res := r.stack(s, e.visible(s), e)
+	m.busy = 0
+	if r.lowest >= r.level { // nothing outside that is unfinished took part
+		r.lowest = math.MaxInt
+		r.remember(s, e, m, res)
+	}
+	r.level--
+	r.lowest, r.stacked = min(lowest, r.lowest), stacked || r.stacked
+	return res
+}
+
+func (r *resolver) remember(s *slot, e *env, m *memo, res result) {
+	m.done, m.result, m.stacked = true, res, r.stacked
+	m.free = !r.stacked && (res.what == isScalar || res.what == undefined)
+	if own := s.know(); e != nil && m.free && own.busy == 0 {
+		own.done, own.free, own.result = true, true, res
+	}
+}
+
+// stack looks at the lowest n values of a field, from the top down to the first
+// that hides the rest.
+func (r *resolver) stack(s *slot, n int, e *env) result {
+	var parts []part
+	var via *chain
+	cycle := false
+	for i := n - 1; i >= 0; i-- {
+		inner := e
+		if i > 0 && !isKnown(s.layers[i]) {
+			inner = e.below(s, i)
+		}
+		res := r.evalRaw(s.layers[i], inner)
+		switch res.what {
+		case undefined:
+			cycle = cycle || res.cycle
+			continue
+		case broken:
+			return res
+		case isObject:
+			if i == n-1 && (n == 1 || len(s.layers) == 1) {
+				return res
+			}
+			if via == nil {
+				via = res.via
+			}
+			parts = append(parts, partOf(s.layers[i], e, res))
+			continue
+		}
+		if parts == nil {
+			return res
+		}
+		i = 0 // an array or text ends what objects above it can join
+	}
+	if parts == nil {
+		return result{what: undefined, cycle: cycle}
+	}
+	slices.Reverse(parts)
+	return result{what: isObject, view: &view{parts: parts, env: e}, via: via}
+}
+
+// isKnown reports whether a value needs no substitution to know what it is.
+func isKnown(v raw) bool {
+	switch v.(type) {
+	case *scalar, *list, *object:
+		return true
+	}
+	return false
+}
+
+// evalRaw finds out what a raw value is.
+func (r *resolver) evalRaw(v raw, e *env) result {
+	if r.steps++; r.steps > r.load.limits.Steps || r.stopped {
+		return r.stop(placeOf(v), nil, "more than %d steps of substitution", r.load.limits.Steps)
+	}
+	switch v := v.(type) {
+	case *scalar:
+		return result{what: isScalar, scalar: v}
+	case *blank:
+		return result{what: isScalar, scalar: &v.scalar, blank: true}
+	case *list:
+		return result{what: isList, view: &view{list: v.elems, env: e, at: v.at}}
+	case *object:
+		return result{what: isObject, view: &view{only: v, env: e, at: v.at}}
+	case *link:
+		res := r.eval(v.slot, v.env)
+		res.via = v.via.then(res.via)
+		return res
+	case *concat:
+		return r.concat(v, e)
+	case *ref:
+		return r.ref(v, e)
+	}
+	panic("hocon: a raw value of no known kind")
+}
+
+// ref finds out what a substitution stands for.
+func (r *resolver) ref(x *ref, e *env) result {
+	res := r.lookup(x.path, e)
+	if res.what == undefined && x.prefix > 0 && !x.self {
+		again := r.lookup(x.path[x.prefix:], e)
+		again.cycle = again.cycle || res.cycle
+		res = again
+	}
+	if res.what == undefined && !res.cycle && !x.self {
+		res = r.environment(x)
+	}
+	if res.what == broken || x.failed {
+		return result{what: broken}
+	}
+	if res.what == undefined && !x.optional {
+		x.failed = true
+		r.failUndefined(x, res.cycle)
+		return result{what: broken}
+	}
+	if seen := res.sign(); x.seen == "" {
+		x.seen = seen
+	} else if x.seen != seen {
+		x.failed = true
+		r.fail(x.at, x.within, "break the circle, for example with a third key", "${%s} stands for two values, because it is part of its own definition", x.name())
+		return result{what: broken}
+	}
+	if res.what != undefined {
+		res.via = &chain{at: x.at, up: res.via}
+	}
+	return res
+}
+
+// name is the path as it was written.
+func (x *ref) name() string { return joinPath(x.path[x.prefix:]) }
+
+func (r *resolver) failUndefined(x *ref, cycle bool) {
+	if cycle {
+		r.fail(x.at, x.within, "", "${%s} leads back to itself, and there is no earlier value", x.name())
+		return
+	}
+	hint := "if it may be missing write ${?" + x.name() + "}"
+	if word := r.suggest(x); word != "" {
+		hint = "did you mean ${" + word + "}?"
+	}
+	r.fail(x.at, x.within, hint, "${%s} has no value, neither here nor in the environment", x.name())
+}
+
+// lookup finds what stands at a path.
+func (r *resolver) lookup(path []string, e *env) result {
+	root, ok := r.root.(*object)
+	if !ok {
+		return result{what: undefined}
+	}
+	s := root.find(path[0])
+	if s == nil {
+		return result{what: undefined}
+	}
+	res := r.eval(s, e)
+	for _, key := range path[1:] {
+		if res.what == undefined || res.what == broken {
+			return res
+		}
+		if res.what != isObject {
+			return result{what: undefined}
+		}
+		child, inner, via := res.view.child(key)
+		if child == nil {
+			return result{what: undefined}
+		}
+		via = res.via.then(via)
+		res = r.eval(child, inner)
+		res.via = via.then(res.via)
+	}
+	return res
+}
+
+// environment looks a substitution of one element up among the environment variables.
+func (r *resolver) environment(x *ref) result {
+	path := x.path[x.prefix:]
+	if len(path) != 1 || path[0] == "" {
+		return result{what: undefined}
+	}
+	name, env := path[0], r.load.opts.Env
+	if text, ok := env(name); ok {
+		return result{what: isScalar, scalar: &scalar{at: x.at, kind: String, quoted: true, text: text}}
+	}
+	var elems []raw
+	for i := range r.load.limits.Nodes {
+		text, ok := env(name + "." + strconv.Itoa(i))
+		if !ok {
+			break
+		}
+		elems = append(elems, &scalar{at: x.at, kind: String, quoted: true, text: text})
+	}
+	if elems == nil {
+		return result{what: undefined}
+	}
+	return result{what: isList, view: &view{list: elems, at: x.at}}
+}

@@ -1,0 +1,26 @@
+package hocon
+
+// Tree is a loaded file with all it included.
+type Tree struct {
+	Root    *Node
+	Files   []string // absolute names of the files read, the loaded one first
+	Missing []string // absolute names of files that optional includes looked for in vain
+	sources []*source
+}
+
+// Excerpt returns the source line of a place and below it a caret under its
+// column, with tabs kept. It is "" for a place that is in none of the texts read.
+func (t *Tree) Excerpt(p Pos) string {
+	if t == nil {
+		return ""
+	}
+	for _, s := range t.sources {
+		if s.name == p.File {
+			return s.excerpt(p.Line, p.Col)
+		}
+	}
+	return ""
+}
+
+// Lookup follows a path of keys from the root; nil if it leads nowhere.
+func (t *Tree) Lookup(path ...string) *Node { return t.Root.Lookup(path...) }

@@ -1,0 +1,309 @@
+package hocon
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// what a value turned out to be.
+type what uint8
+
+const (
+	undefined what = iota
+	broken         // a mistake is reported already
+	isScalar
+	isList
+	isObject
+)
+
+// result is what a raw value turned out to be, and through which substitutions.
+type result struct {
+	what   what
+	blank  bool // a scalar that is the whitespace between pieces
+	cycle  bool // undefined because it is being looked at already
+	scalar *scalar
+	view   *view
+	via    *chain
+}
+
+// sign is a short form of a result to tell two values of one substitution apart.
+func (res result) sign() string {
+	switch res.what {
+	case isScalar:
+		return "s" + res.scalar.text
+	case isList:
+		return "l"
+	case isObject:
+		return "o"
+	}
+	return "u"
+}
+
+// chain is the substitutions that a value came through, outermost first.
+type chain struct {
+	at place
+	up *chain
+}
+
+// then returns c followed by more.
+func (c *chain) then(more *chain) *chain {
+	switch {
+	case c == nil:
+		return more
+	case more == nil:
+		return c
+	}
+	return &chain{at: c.at, up: c.up.then(more)}
+}
+
+func (c *chain) positions() []Pos {
+	var all []Pos
+	for ; c != nil; c = c.up {
+		all = append(all, c.at.pos())
+	}
+	return all
+}
+
+// view is an array or object of which it is not known yet what is inside. What
+// was written in place is seen in env.
+type view struct {
+	at   place
+	env  *env
+	list []raw // an array as written
+	// elems is an array that was joined of several.
+	elems []elem
+	only  *object // an object as written
+	// parts is an object that was joined of several, lowest first.
+	parts    []part
+	kids     map[string]*slot // fields of parts asked for so far
+	building bool             // its node is being made
+}
+
+type elem struct {
+	value raw
+	env   *env
+	via   *chain
+}
+
+// part is an object as written, or one that came from elsewhere.
+type part struct {
+	only *object
+	view *view
+	via  *chain
+}
+
+func partOf(v raw, e *env, res result) part {
+	if o, ok := v.(*object); ok {
+		return part{only: o}
+	}
+	return part{view: res.view, via: res.via}
+}
+
+// link is a value that stands in another place: a field seen in its own env.
+type link struct {
+	slot *slot
+	env  *env
+	via  *chain
+}
+
+// child returns a field, the env to look at it in, and what it came through.
+func (v *view) child(key string) (*slot, *env, *chain) {
+	if v.only != nil {
+		return v.only.find(key), v.env, nil
+	}
+	if s, ok := v.kids[key]; ok {
+		return s, v.env, nil
+	}
+	s := &slot{key: key}
+	for _, p := range v.parts {
+		if p.only != nil {
+			if own := p.only.find(key); own != nil {
+				s.layers = append(s.layers, own.layers...)
+				s.keyAt = own.keyAt
+				s.overrides = append(s.overrides, own.overrides...)
+			}
+			continue
+		}
+		if other, inner, via := p.view.child(key); other != nil {
+			s.layers = append(s.layers, &link{slot: other, env: inner, via: p.via.then(via)})
+			s.keyAt = other.keyAt
+		}
+	}
+	if s.layers == nil {
+		s = nil
+	}
+	if v.kids == nil {
+		v.kids = map[string]*slot{}
+	}
+	v.kids[key] = s
+	return s, v.env, nil
+}
+
+// keys returns the names of the fields, in the order in which they were written first.
+func (v *view) keys() []string {
+	var keys []string
+	if v.only != nil {
+		for _, s := range v.only.fields {
+			keys = append(keys, s.key)
+		}
+		return keys
+	}
+	known := map[string]bool{}
+	for _, p := range v.parts {
+		inner := p.view
+		if p.only != nil {
+			inner = &view{only: p.only}
+		}
+		for _, k := range inner.keys() {
+			if !known[k] {
+				known[k] = true
+				keys = append(keys, k)
+			}
+		}
+	}
+	return keys
+}
+
+// elements returns the elements of an array.
+func (v *view) elements() []elem {
+	if v.elems != nil {
+		return v.elems
+	}
+	all := make([]elem, len(v.list))
+	for i, e := range v.list {
+		all[i] = elem{value: e, env: v.env}
+	}
+	return all
+}
+
+// numbered returns an object with numbers as keys as elements in their order;
+// ok is false when no key is a number.
+func (v *view) numbered() (elems []elem, ok bool) {
+	keys := slices.DeleteFunc(v.keys(), func(k string) bool { return !isIndex(k) })
+	slices.SortFunc(keys, compareIndex)
+	for _, k := range keys {
+		s, inner, via := v.child(k)
+		elems = append(elems, elem{value: &link{slot: s, env: inner, via: via}})
+	}
+	return elems, len(elems) > 0
+}
+
+// isIndex reports whether a key is a whole number, as in list.0.
+func isIndex(key string) bool {
+	_, err := strconv.Atoi(key)
+	return err == nil && digits(key) == len(key)
+}
+
+func compareIndex(a, b string) int {
+	x, _ := strconv.Atoi(a)
+	y, _ := strconv.Atoi(b)
+	return x - y
+}
+
+// concat joins pieces: objects with objects, arrays with arrays, text with text.
+func (r *resolver) concat(c *concat, e *env) result {
+	var all []result
+	var places []place
+	kind := isScalar
+	for _, p := range c.pieces {
+		res := r.evalRaw(p, e)
+		switch res.what {
+		case broken:
+			return res
+		case undefined:
+			continue
+		case isList, isObject:
+			if kind != isList {
+				kind = res.what
+			}
+		}
+		all, places = append(all, res), append(places, placeOf(p))
+	}
+	switch {
+	case len(all) == 0:
+		return result{what: undefined}
+	case len(all) == 1:
+		all[0].blank = false
+		return all[0]
+	case kind == isScalar:
+		return r.joinTexts(c, all)
+	}
+	return r.joinContainers(c, all, places, kind)
+}
+
+// joinTexts makes one string of all pieces.
+func (r *resolver) joinTexts(c *concat, all []result) result {
+	var b strings.Builder
+	var via *chain
+	out := &scalar{at: c.at, kind: String}
+	for _, res := range all {
+		if b.Len()+len(res.scalar.text) > r.load.limits.TextBytes {
+			return r.stop(c.at, c.within, "substitutions make a text of more than %d bytes", r.load.limits.TextBytes)
+		}
+		b.WriteString(res.scalar.text)
+		out.quoted = out.quoted || res.scalar.quoted
+		via = via.then(res.via)
+	}
+	out.text = b.String()
+	if r.text += len(out.text); r.text > 64*r.load.limits.TextBytes {
+		return r.stop(c.at, c.within, "substitutions make more than %d bytes of text", 64*r.load.limits.TextBytes)
+	}
+	return result{what: isScalar, scalar: out, via: via}
+}
+
+// joinContainers makes one array or object of all pieces.
+func (r *resolver) joinContainers(c *concat, all []result, places []place, kind what) result {
+	var via *chain
+	out := &view{at: c.at}
+	for i, res := range all {
+		if res.blank {
+			continue
+		}
+		elems := []elem(nil)
+		fits := res.what == kind
+		switch {
+		case res.what == isList:
+			elems = res.view.elements()
+		case kind == isList && res.what == isObject:
+			elems, fits = res.view.numbered()
+		}
+		if !fits {
+			r.failMixed(c, all, places, i)
+			return result{what: broken}
+		}
+		if kind == isObject {
+			out.parts = append(out.parts, part{view: res.view, via: res.via})
+			continue
+		}
+		if r.steps += len(elems); r.steps > r.load.limits.Steps {
+			return r.stop(c.at, c.within, "more than %d steps of substitution", r.load.limits.Steps)
+		}
+		for _, el := range elems {
+			el.via = res.via.then(el.via)
+			out.elems = append(out.elems, el)
+		}
+	}
+	return result{what: kind, view: out, via: via}
+}
+
+// failMixed reports pieces that do not join.
+func (r *resolver) failMixed(c *concat, all []result, places []place, i int) {
+	if c.append {
+		r.fail(c.at, c.within, "", "+= wants an array, but the earlier value is %s", all[0].name())
+		return
+	}
+	other := slices.IndexFunc(all, func(res result) bool { return !res.blank && res.what != all[i].what })
+	r.fail(places[i], c.within, mixedHint, "%s cannot be joined with %s", all[other].name(), all[i].name())
+}
+
+// name says what a result is.
+func (res result) name() string {
+	switch res.what {
+	case isList:
+		return "an array"
+	case isObject:
+		return "an object"
+	}
+	return "text"
+}
