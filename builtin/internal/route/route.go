@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/actord/actord/internal/rule"
 	"github.com/actord/actord/runtime/actor"
 )
 
@@ -58,6 +59,28 @@ func Unrouted(ctx actor.Context, detail string) {
 		why += ": " + detail
 	}
 	ctx.Handle().DeadLetter(ctx.Letter(), why)
+}
+
+// Compile compiles the expression that configuration has at place, e.g.
+// "rules[2].when". An empty one gives no evaluator and no error.
+func Compile(place, site string, src actor.Expr) (*rule.Evaluator, error) {
+	if src == "" {
+		return nil, nil
+	}
+	program, err := rule.Compile(site, string(src))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", place, err)
+	}
+	return program.Evaluator(), nil
+}
+
+// Input returns what an expression sees of the current message.
+func Input(ctx actor.Context, m actor.Message) *rule.Input {
+	in := &rule.Input{Message: m, Path: ctx.Self().Path()}
+	if s := ctx.Sender(); s != nil {
+		in.Sender = s.Path()
+	}
+	return in
 }
 
 // OnError says what becomes of a message on which an expression fails.

@@ -108,8 +108,24 @@ func TestOnErrorDecidesWhatBecomesOfTheMessage(t *testing.T) {
 	}
 }
 
-func Example() {
-	fmt.Println(route.OnError("skip") == route.Skip)
+func TestExpressionsSeeTheMessageAndWhoHandlesIt(t *testing.T) {
+	eval, err := route.Compile("when", actor.StringSite, "kind + ' ' + msg.id + ' ' + sender + ' ' + path")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rig := actortest.NewRig(t, actor.Func(func(ctx actor.Context, m actor.Message) error {
+		got, err := eval.String(route.Input(ctx, m))
+		if want := "order 7 /user/shop /user/subject"; got != want || err != nil {
+			t.Errorf("got %q and error %v, want %q", got, err, want)
+		}
+		return nil
+	}))
+	rig.TellFrom("/user/shop", actor.Message{Kind: "order", Body: map[string]any{"id": "7"}})
+}
+
+func ExampleCompile() {
+	_, err := route.Compile("rules[0].when", actor.BoolSite, "msg.amount > amont")
+	fmt.Println(strings.HasPrefix(err.Error(), "rules[0].when: expression:1:14: unknown name amont"))
 	// Output: true
 }
 
