@@ -1,0 +1,263 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/actord/actord/runtime/actor"
+)
+
+// messageProps makes an actor of a declared Spec.
+func messageProps(spec Spec) *Props[actor.Message] {
+	return &Props[actor.Message]{
+		New:       func() (Receiver[actor.Message], error) { return newBehaviour(spec.New) },
+		Behaviour: spec.Behaviour, Settings: spec.Settings, Priority: spec.Priority,
+	}
+}
+
+func newBehaviour(produce actor.Producer) (Receiver[actor.Message], error) {
+	b, err := produce()
+	if err != nil {
+		return nil, err
+	}
+	return &behaviour{b: b}, nil
+}
+
+// behaviour runs an actor.Behaviour as a Receiver.
+type behaviour struct {
+	b   actor.Behaviour
+	ctx messageContext
+}
+
+func (r *behaviour) lend(ctx *Context[actor.Message]) *messageContext {
+	r.ctx.Context = ctx
+	return &r.ctx
+}
+
+func (r *behaviour) Receive(ctx *Context[actor.Message], m actor.Message) error {
+	return r.b.Receive(r.lend(ctx), m)
+}
+
+func (r *behaviour) Start(ctx *Context[actor.Message]) error {
+	if s, ok := r.b.(actor.Starter); ok {
+		return s.Start(r.lend(ctx))
+	}
+	return nil
+}
+
+func (r *behaviour) Stop(ctx *Context[actor.Message]) error {
+	if s, ok := r.b.(actor.Stopper); ok {
+		return s.Stop(r.lend(ctx))
+	}
+	return nil
+}
+
+func (r *behaviour) Terminated(ctx *Context[actor.Message], path actor.Path) error {
+	m := actor.Message{Kind: actor.KindTerminated, Body: map[string]any{"path": string(path)}}
+	return r.b.Receive(r.lend(ctx), m)
+}
+
+// messageContext is the actor.Context of a declared actor.
+type messageContext struct{ *Context[actor.Message] }
+
+func (c *messageContext) Self() actor.Ref { return &c.cell.node }
+
+func (c *messageContext) Tell(to actor.Ref, m actor.Message) error {
+	err := to.Tell(c.Context, m)
+	switch {
+	case err == nil, errors.Is(err, actor.ErrStopped):
+		return nil // a missing receiver made a dead letter
+	case errors.Is(err, actor.ErrFull), errors.Is(err, actor.ErrBlockTimeout):
+		return c.onFull(to, m, err)
+	default:
+		return err
+	}
+}
+
+// onFull does what the actor's settings say about a full receiver.
+func (c *messageContext) onFull(to actor.Ref, m actor.Message, err error) error {
+	self, trace := actor.Ref(&c.cell.node), c.Trace()
+	switch c.cell.settings.Load().OnFull {
+	case DeadLetter:
+		c.cell.sys.deadLetter(to.Path(), self, m, actor.ReasonFull, trace)
+	case Drop:
+		c.cell.sys.Publish(actor.Dropped{Path: to.Path(), Message: m, Policy: "on-full", Trace: trace})
+	case Retry:
+		c.cell.sys.retry(from{context.Background(), self, &meta{trace: trace}}, to, m, 1)
+	case BlockOnFull:
+		return c.blockUntilRoom(to, m)
+	default:
+		return err
+	}
+	return nil
+}
+
+// Delays and number of the retries of on-full = retry.
+const (
+	retryFirst = 10 * time.Millisecond
+	retryLast  = time.Second
+	retryTimes = 10
+)
+
+// retry tells m again later; after the last attempt it becomes a dead letter.
+func (s *System) retry(ctx from, to actor.Ref, m actor.Message, attempt int) {
+	if attempt > retryTimes {
+		s.deadLetter(to.Path(), ctx.sender, m, actor.ReasonFull, ctx.meta.trace)
+		return
+	}
+	delay := min(retryFirst<<(attempt-1), retryLast)
+	s.timers.after(delay, 0, func() {
+		if actor.Offer(ctx, to, m) == actor.Full {
+			s.retry(ctx, to, m, attempt+1)
+		}
+	})
+}
+
+func (c *messageContext) blockUntilRoom(to actor.Ref, m actor.Message) error {
+	if to.Path() == c.cell.path {
+		return fmt.Errorf("tell %s: %w", to.Path(), actor.ErrWouldDeadlock)
+	}
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		if actor.Offer(c.Context, to, m) != actor.Full {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.Done():
+			c.cell.sys.deadLetter(to.Path(), &c.cell.node, m, actor.ReasonFull, c.Trace())
+			return nil
+		}
+	}
+}
+
+func (c *messageContext) Reply(m actor.Message) error {
+	if c.env.sender == nil {
+		c.cell.sys.deadLetter(actor.DeadLetters, &c.cell.node, m, actor.ReasonNoSender, c.Trace())
+		return nil
+	}
+	return c.Tell(c.env.sender, m)
+}
+
+func (c *messageContext) Ask(to actor.Ref, m actor.Message, timeout time.Duration) (actor.Message, error) {
+	if to.Path() == c.cell.path {
+		return actor.Message{}, fmt.Errorf("ask %s: %w", to.Path(), actor.ErrWouldDeadlock)
+	}
+	a, ok := to.(actor.Asker)
+	if !ok {
+		return actor.Message{}, fmt.Errorf("ask %s: %w", to.Path(), actor.ErrUnsupported)
+	}
+	ctx, cancel := context.WithTimeout(c.Context, timeout)
+	defer cancel()
+	return a.Ask(ctx, m)
+}
+
+func (c *messageContext) Lookup(p actor.Path) actor.Ref { return c.cell.sys.Lookup(p) }
+
+func (c *messageContext) Resolve(t actor.Target) (actor.Ref, error) {
+	kind, path, err := t.Parse(c.cell.path)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case actor.ReplyTarget:
+		return replyRef{}, nil
+	case actor.DeadLettersTarget:
+		return deadLettersRef{c.cell.sys}, nil
+	case actor.PathTarget:
+		return c.cell.sys.Lookup(path), nil
+	default:
+		return nil, fmt.Errorf("target %q: %w", t, actor.ErrUnsupported)
+	}
+}
+
+func (c *messageContext) Spawn(name string, p actor.Producer) (actor.Ref, error) {
+	if err := actor.CheckName(name); err != nil {
+		return nil, fmt.Errorf("spawn below %s: %w", c.cell.path, err)
+	}
+	spec := Spec{Name: name, New: p, Settings: DefaultSettings()}
+	return spawn(c.cell.sys, &c.cell.node, name, false, messageProps(spec))
+}
+
+func (c *messageContext) Stop(r actor.Ref)        { c.Context.Stop(r.Path()) }
+func (c *messageContext) Watch(r actor.Ref) error { return c.Context.Watch(r.Path()) }
+func (c *messageContext) Unwatch(r actor.Ref)     { c.Context.Unwatch(r.Path()) }
+func (c *messageContext) Publish(e actor.Event)   { c.cell.sys.Publish(e) }
+func (c *messageContext) Letter() actor.Letter    { return letter[actor.Message]{c.env, c.Trace()} }
+func (c *messageContext) Handle() actor.Handle {
+	return &handle{cell: c.cell, incarnation: c.cell.counters.incarnation.Load(), done: c.cell.goneChan()}
+}
+
+// letter is a message that is kept for later.
+type letter[T any] struct {
+	env   envelope[T]
+	trace actor.TraceID
+}
+
+func (l letter[T]) Message() actor.Message { return asMessage(l.env.msg) }
+func (l letter[T]) Sender() actor.Ref      { return l.env.sender }
+func (l letter[T]) Trace() actor.TraceID   { return l.trace }
+
+// handle acts for one incarnation from outside its turn.
+type handle struct {
+	cell        *cell[actor.Message]
+	incarnation uint64
+	done        <-chan struct{}
+}
+
+func (h *handle) live() bool {
+	return h.incarnation == h.cell.counters.incarnation.Load() && !h.cell.ending()
+}
+
+func (h *handle) Fail(err error, back ...actor.Letter) bool {
+	live := h.live()
+	h.cell.signal(signal{kind: sigFail, incarnation: h.incarnation, err: err, back: back})
+	return live
+}
+
+func (h *handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
+	if !h.live() {
+		return fmt.Errorf("tell %s: the sender's incarnation has ended: %w", to.Path(), actor.ErrStopped)
+	}
+	ctx := messageContext{&Context[actor.Message]{cell: h.cell}}
+	if l, ok := cause.(letter[actor.Message]); ok {
+		ctx.env, ctx.meta = l.env, &meta{trace: l.trace}
+	}
+	return ctx.Tell(to, m)
+}
+
+func (h *handle) DeadLetter(l actor.Letter, reason string) {
+	releaseAsker(l.Sender(), actor.ErrActorFailed)
+	h.cell.sys.deadLetter(h.cell.path, l.Sender(), l.Message(), reason, l.Trace())
+}
+
+func (h *handle) Done() <-chan struct{} { return h.done }
+
+// replyRef stands for the sender of whatever message is current.
+type replyRef struct{}
+
+func (replyRef) Path() actor.Path { return actor.Path(actor.ToReply) }
+
+func (replyRef) Tell(ctx context.Context, m actor.Message) error {
+	o, ok := ctx.Value(originKey{}).(*Context[actor.Message])
+	if !ok {
+		return fmt.Errorf("tell reply outside a handler: %w", actor.ErrUnsupported)
+	}
+	return (&messageContext{o}).Reply(m)
+}
+
+// deadLettersRef makes a dead letter of everything.
+type deadLettersRef struct{ sys *System }
+
+func (deadLettersRef) Path() actor.Path { return actor.DeadLetters }
+
+func (d deadLettersRef) Tell(ctx context.Context, m actor.Message) error {
+	sender, meta := originOf(ctx)
+	var t actor.TraceID
+	if meta != nil {
+		t = meta.trace
+	}
+	d.sys.deadLetter(actor.DeadLetters, sender, m, actor.ReasonExplicit, t)
+	return nil
+}

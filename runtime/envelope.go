@@ -1,0 +1,82 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/actord/actord/runtime/actor"
+)
+
+// envelope is a message on its way: who sent it and, when there is more to say,
+// meta. It is small because a backlog is made of them.
+type envelope[T any] struct {
+	msg    T
+	sender actor.Ref
+	meta   *meta
+}
+
+// meta is what few messages carry. It is shared and immutable, but for trace
+// being set once by the handler that first asks for it on its own copy.
+type meta struct {
+	kind        metaKind
+	trace       actor.TraceID
+	ended       *node  // of a notice: the actor that ended
+	timer       *timer // of a tick
+	incarnation uint64 // of a tick: who set the timer
+}
+
+type metaKind uint8
+
+const (
+	traced metaKind = iota // an ordinary message
+	notice                 // a watched actor ended; never discarded
+	tick                   // a timer's message; void for a later incarnation
+)
+
+// keepNotice tells the mailbox what must not be discarded.
+func keepNotice[T any](e envelope[T]) bool { return e.meta != nil && e.meta.kind == notice }
+
+func (e envelope[T]) trace() actor.TraceID {
+	if e.meta == nil {
+		return actor.TraceID{}
+	}
+	return e.meta.trace
+}
+
+// asMessage is how a message of any type appears in events.
+func asMessage(m any) actor.Message {
+	if msg, ok := m.(actor.Message); ok {
+		return msg
+	}
+	return actor.Message{Kind: fmt.Sprintf("%T", m)}
+}
+
+// origin is a context that knows who is sending and on which trace.
+type origin interface {
+	origin() (actor.Ref, *meta)
+}
+
+type originKey struct{}
+
+// originOf finds the sender and the trace that ctx stands for.
+func originOf(ctx context.Context) (actor.Ref, *meta) {
+	if o, ok := ctx.(origin); ok {
+		return o.origin()
+	}
+	if o, ok := ctx.Value(originKey{}).(origin); ok {
+		return o.origin()
+	}
+	if t := actor.TraceOf(ctx); !t.IsZero() {
+		return nil, &meta{trace: t}
+	}
+	return nil, nil
+}
+
+// from is a context that sends as somebody else.
+type from struct {
+	context.Context
+	sender actor.Ref
+	meta   *meta
+}
+
+func (f from) origin() (actor.Ref, *meta) { return f.sender, f.meta }

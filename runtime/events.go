@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/actord/actord/runtime/actor"
+)
+
+// stream hands events to subscribers, in the order they subscribed.
+type stream struct {
+	mu   sync.Mutex // guards writes of subs
+	subs atomic.Pointer[[]*subscription]
+}
+
+type subscription struct{ f func(actor.Event) }
+
+// Subscribe calls f for every event, on the goroutine that publishes it: f must
+// be quick, must not block and may be called concurrently. A panic in f is
+// logged and ends nothing. cancel ends the subscription.
+func (s *System) Subscribe(f func(actor.Event)) (cancel func()) {
+	sub := &subscription{f}
+	s.stream.change(func(subs []*subscription) []*subscription { return append(subs, sub) })
+	return func() {
+		s.stream.change(func(subs []*subscription) []*subscription {
+			return slices.DeleteFunc(subs, func(x *subscription) bool { return x == sub })
+		})
+	}
+}
+
+func (t *stream) change(f func([]*subscription) []*subscription) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := f(slices.Clone(t.list()))
+	t.subs.Store(&next)
+}
+
+func (t *stream) list() []*subscription {
+	if p := t.subs.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Publish hands e to every subscriber.
+func (s *System) Publish(e actor.Event) {
+	for _, sub := range s.stream.list() {
+		s.hand(sub, e)
+	}
+}
+
+func (s *System) hand(sub *subscription, e actor.Event) {
+	defer func() {
+		if r := recover(); r != nil {
+			s.log.Error("an event subscriber panicked", "event", e.Kind(), "panic", r)
+		}
+	}()
+	sub.f(e)
+}
+
+// TellEvent sends an event's message to ref. When it is not accepted it is lost:
+// a dead letter about a dead letter would go round for ever.
+func (s *System) TellEvent(to actor.Path, e actor.Event) {
+	n, ok := s.registry.get(to)
+	if !ok {
+		return
+	}
+	if c, ok := n.body.(*cell[actor.Message]); ok {
+		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e)}, pushPlain)
+	}
+}
+
+// deadLetter publishes that m did not reach a handler.
+func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m actor.Message, reason string, t actor.TraceID) {
+	if len(s.stream.list()) == 0 {
+		return
+	}
+	s.Publish(actor.DeadLetter{
+		Recipient: recipient, Sender: pathOf(sender), Message: m, Reason: reason, Trace: t, Time: time.Now(),
+	})
+}
+
+func pathOf(r actor.Ref) actor.Path {
+	if r == nil {
+		return ""
+	}
+	return r.Path()
+}

@@ -1,0 +1,162 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/actord/actord/runtime/actor"
+)
+
+// Actor is the owner's grip on one actor: what a topology needs to start, change
+// and end it. Its methods are safe for concurrent use.
+type Actor struct{ node *node }
+
+// Path returns where the actor lives.
+func (a *Actor) Path() actor.Path { return a.node.path }
+
+// Ref returns the actor's address.
+func (a *Actor) Ref() actor.Ref { return a.node.sys.Lookup(a.node.path) }
+
+// Started waits for the outcome of the first start: nil, the error of the
+// producer or of Start, or actor.ErrStopped.
+func (a *Actor) Started(ctx context.Context) error {
+	select {
+	case err := <-a.node.onStart():
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("start %s: %w", a.node.path, context.Cause(ctx))
+	}
+}
+
+// Stop lets the actor and then its children handle what they have, at most the
+// stop-timeout, then ends them; what is left becomes dead letters. It returns
+// when the actor has ended, or an error when ctx ends first.
+func (a *Actor) Stop(ctx context.Context) error {
+	a.node.stopBehindQueue()
+	limit := a.node.settings.Load().StopTimeout
+	if limit <= 0 {
+		limit = DefaultStopTimeout
+	}
+	clock := time.NewTimer(limit)
+	defer clock.Stop()
+	select {
+	case <-a.node.doneChan():
+		return nil
+	case <-ctx.Done():
+	case <-clock.C:
+	}
+	return a.StopNow(ctx)
+}
+
+// StopNow ends the actor and its children behind the message they are handling;
+// the rest becomes dead letters.
+func (a *Actor) StopNow(ctx context.Context) error {
+	a.node.signal(signal{kind: sigStopNow})
+	select {
+	case <-a.node.doneChan():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop %s: it is still %s: %w", a.node.path, state(a.node.state.Load()), context.Cause(ctx))
+	}
+}
+
+// Done is closed when the actor has ended completely.
+func (a *Actor) Done() <-chan struct{} { return a.node.doneChan() }
+
+// Update changes the settings and the priority of the running actor. Nothing
+// that is queued is dropped, whatever the new bounds are.
+func (a *Actor) Update(s Settings, priority Ranker) error {
+	c, ok := a.node.body.(*cell[actor.Message])
+	if !ok {
+		return fmt.Errorf("update %s: %w", a.node.path, actor.ErrWrongType)
+	}
+	return c.update(s, priority)
+}
+
+func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error {
+	s.Mailbox.Ranked = priority != nil
+	if err := s.Mailbox.Check(); err != nil {
+		return fmt.Errorf("update %s: %w", c.path, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var r *ranker[T]
+	if priority != nil {
+		r = &ranker[T]{priority}
+	}
+	c.ranker.Store(r)
+	c.settings.Store(&s)
+	c.queue.Configure(s.Mailbox, c.rank)
+	c.releaseRoom() // whoever waits tries again under the new bounds
+	return nil
+}
+
+// Swap gives the running actor another behaviour between two messages, with the
+// same mailbox and address. reconfigure is tried first when it is not nil: true
+// means that the running instance took the change. Otherwise the state of the
+// old instance, when both can, is handed to the new one; then the old one stops
+// and the new one starts. When the new one does not start, the old behaviour is
+// started again with its state, and the error is returned.
+func (a *Actor) Swap(ctx context.Context, next actor.Producer, reconfigure func(actor.Context, actor.Behaviour) (bool, error)) error {
+	c, ok := a.node.body.(*cell[actor.Message])
+	if !ok {
+		return fmt.Errorf("swap %s: %w", a.node.path, actor.ErrWrongType)
+	}
+	result := make(chan error, 1)
+	w := &swap{cell: c, produce: next, inPlace: reconfigure, done: func(err error) { result <- err }}
+	c.signal(signal{kind: sigCall, f: w.run})
+	select {
+	case err := <-result:
+		return err
+	case <-c.doneChan():
+		return fmt.Errorf("swap %s: %w", c.path, actor.ErrStopped)
+	case <-ctx.Done():
+		return fmt.Errorf("swap %s: it is busy: %w", a.node.path, context.Cause(ctx))
+	}
+}
+
+// Info is what can be seen of an actor without disturbing it.
+type Info struct {
+	Path                  actor.Path
+	Behaviour             string
+	State                 string
+	Incarnation, Restarts uint64
+	Handled, Failed       uint64 // messages
+	Dropped, DeadLettered uint64 // messages that were accepted and not handled
+	Queued, Capacity      int
+	LastError             string
+	LastErrorAt           time.Time
+}
+
+// Info reads the actor's counters.
+func (a *Actor) Info() Info {
+	n := a.node
+	i := Info{
+		Path: n.path, State: state(n.state.Load()).String(),
+		Incarnation: n.counters.incarnation.Load(), Restarts: n.counters.restarts.Load(),
+		Handled: n.counters.handled.Load(), Failed: n.counters.failed.Load(),
+		Dropped: n.counters.dropped.Load(), DeadLettered: n.counters.lettered.Load(),
+		Capacity: n.settings.Load().Mailbox.Capacity,
+	}
+	if e := n.counters.lastError.Load(); e != nil {
+		i.LastError, i.LastErrorAt = e.text, e.at
+	}
+	n.mu.Lock()
+	i.Queued = n.body.waiting()
+	n.mu.Unlock()
+	if c, ok := n.body.(*cell[actor.Message]); ok {
+		i.Behaviour = c.props.Behaviour
+	}
+	return i
+}
+
+// Children returns the actor's children, oldest first.
+func (a *Actor) Children() []*Actor {
+	kids := a.node.children()
+	out := make([]*Actor, len(kids))
+	for i, k := range kids {
+		out[len(kids)-1-i] = &Actor{k}
+	}
+	return out
+}

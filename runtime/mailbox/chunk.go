@@ -1,0 +1,125 @@
+package mailbox
+
+import "sync"
+
+// Sizes of chunks: a queue that rarely holds more than a few messages keeps two
+// small ones; a backlog is made of large ones, which go back to a pool.
+const (
+	smallChunk = 4
+	largeChunk = 63
+)
+
+// Chunk is a run of queued items that a consumer has taken out of a queue at
+// once, so that it meets the queue's lock once for all of them.
+type Chunk[T any] struct {
+	items []T
+	head  int
+	next  *Chunk[T]
+}
+
+// Next removes and returns the first item.
+func (c *Chunk[T]) Next() (item T, ok bool) {
+	if c.head == len(c.items) {
+		return item, false
+	}
+	item = c.items[c.head]
+	var zero T
+	c.items[c.head] = zero
+	c.head++
+	return item, true
+}
+
+// Len returns how many items are left.
+func (c *Chunk[T]) Len() int { return len(c.items) - c.head }
+
+// Pool keeps large chunks for the queues of one item type. It is safe for
+// concurrent use and must not be nil.
+type Pool[T any] struct{ pool sync.Pool }
+
+func (p *Pool[T]) get() *Chunk[T] {
+	if c, ok := p.pool.Get().(*Chunk[T]); ok {
+		return c
+	}
+	return &Chunk[T]{items: make([]T, 0, largeChunk)}
+}
+
+// fifo is a list of chunks.
+type fifo[T any] struct {
+	head, tail *Chunk[T]
+	spare      *Chunk[T] // up to two small chunks, linked by next
+	spares     int
+	pool       *Pool[T]
+}
+
+func (f *fifo[T]) push(item T) {
+	if f.tail == nil || len(f.tail.items) == cap(f.tail.items) {
+		f.grow()
+	}
+	f.tail.items = append(f.tail.items, item)
+}
+
+func (f *fifo[T]) grow() {
+	c := f.spare
+	switch {
+	case f.tail != nil:
+		c = f.pool.get()
+	case c != nil:
+		f.spare, f.spares, c.next = c.next, f.spares-1, nil
+	default:
+		c = &Chunk[T]{items: make([]T, 0, smallChunk)}
+	}
+	if f.tail == nil {
+		f.head = c
+	} else {
+		f.tail.next = c
+	}
+	f.tail = c
+}
+
+func (f *fifo[T]) pop() (item T, ok bool) {
+	for f.head != nil {
+		if item, ok = f.head.Next(); ok {
+			if f.head.Len() == 0 {
+				f.recycle(f.detach())
+			}
+			return item, true
+		}
+		f.recycle(f.detach())
+	}
+	return item, false
+}
+
+// peek returns the first item without removing it.
+func (f *fifo[T]) peek() (item T, ok bool) {
+	if f.head == nil {
+		return item, false
+	}
+	return f.head.items[f.head.head], true
+}
+
+// detach takes the first chunk out of the list.
+func (f *fifo[T]) detach() *Chunk[T] {
+	c := f.head
+	if c == nil {
+		return nil
+	}
+	f.head = c.next
+	if f.head == nil {
+		f.tail = nil
+	}
+	c.next = nil
+	return c
+}
+
+// recycle takes back a chunk whose items were all taken.
+func (f *fifo[T]) recycle(c *Chunk[T]) {
+	c.items, c.head = c.items[:0], 0
+	if cap(c.items) >= largeChunk {
+		f.pool.pool.Put(c)
+		return
+	}
+	if f.spares < 2 {
+		c.next, f.spare = f.spare, c
+		f.spares++
+	}
+}

@@ -1,0 +1,180 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/actord/actord/runtime/actor"
+)
+
+// PID is the address of an actor that takes messages of type T. It names a path:
+// what lives there may be restarted, replaced or missing. A nil PID is an address
+// of nothing. PIDs are safe for concurrent use.
+type PID[T any] struct {
+	sys  *System
+	path actor.Path
+	cell atomic.Pointer[cell[T]] // the last cell seen at path
+}
+
+// ref is the internal name of a PID.
+type ref[T any] = PID[T]
+
+// Spawn starts an actor of message type T below /user. Errors as SpawnActor.
+func Spawn[T any](s *System, name string, props *Props[T]) (*PID[T], error) {
+	return spawnPID(s, s.user, name, props)
+}
+
+func spawnPID[T any](s *System, parent *node, name string, props *Props[T]) (*PID[T], error) {
+	if err := actor.CheckName(name); err != nil {
+		return nil, fmt.Errorf("spawn below %s: %w", parent.path, err)
+	}
+	n, err := spawn(s, parent, name, false, props)
+	if err != nil {
+		return nil, err
+	}
+	p := &PID[T]{sys: s, path: n.path}
+	p.cell.Store(n.body.(*cell[T]))
+	return p, nil
+}
+
+// Lookup returns the typed address of the actor at path. Errors:
+// actor.ErrNotFound, actor.ErrWrongType.
+func Lookup[T any](s *System, path actor.Path) (*PID[T], error) {
+	p := &PID[T]{sys: s, path: path}
+	if _, err := p.resolve(nil); err != nil {
+		return nil, fmt.Errorf("lookup %s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Path returns where the actor lives, "" for a nil PID.
+func (p *PID[T]) Path() actor.Path {
+	if p == nil {
+		return ""
+	}
+	return p.path
+}
+
+// String returns the path.
+func (p *PID[T]) String() string { return string(p.Path()) }
+
+// resolve finds the cell at the path, another one than old.
+func (p *PID[T]) resolve(old *cell[T]) (*cell[T], error) {
+	if c := p.cell.Load(); c != nil && c != old {
+		return c, nil
+	}
+	n, ok := p.sys.registry.get(p.path)
+	if !ok {
+		return nil, actor.ErrNotFound
+	}
+	c, ok := n.body.(*cell[T])
+	if !ok {
+		return nil, actor.ErrWrongType
+	}
+	if c == old {
+		return nil, actor.ErrStopped
+	}
+	p.cell.Store(c)
+	return c, nil
+}
+
+// Tell sends m. See actor.Ref for what it does and returns.
+func (p *PID[T]) Tell(ctx context.Context, m T) error {
+	if p == nil {
+		return fmt.Errorf("tell a nil PID: %w", actor.ErrNotFound)
+	}
+	sender, meta := originOf(ctx)
+	return p.tell(ctx, envelope[T]{msg: m, sender: sender, meta: meta})
+}
+
+func (p *PID[T]) tell(ctx context.Context, env envelope[T]) error {
+	var last *cell[T]
+	for {
+		c, err := p.resolve(last)
+		if err != nil {
+			return p.missing(env, err)
+		}
+		switch err := c.tell(ctx, env); {
+		case err == nil:
+			return nil
+		case errors.Is(err, actor.ErrStopped):
+			last = c // it has ended or is ending; is there another one by now?
+		default:
+			return fmt.Errorf("tell %s: %w", p.path, err)
+		}
+	}
+}
+
+// missing makes a dead letter of a message to nobody.
+func (p *PID[T]) missing(env envelope[T], err error) error {
+	if errors.Is(err, actor.ErrNotFound) {
+		err = actor.ErrStopped
+	}
+	if errors.Is(err, actor.ErrStopped) {
+		reason := actor.ReasonStopped
+		if p.sys.closing.Load() {
+			reason = actor.ReasonTerminating
+		}
+		releaseAsker(env.sender, actor.ErrStopped)
+		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), reason, env.trace())
+	}
+	return fmt.Errorf("tell %s: %w", p.path, err)
+}
+
+// Offer puts m into the mailbox only when that discards nothing; see
+// actor.Offerer.
+func (p *PID[T]) Offer(ctx context.Context, m T) actor.OfferResult {
+	sender, meta := originOf(ctx)
+	var last *cell[T]
+	for {
+		c, err := p.resolve(last)
+		if err != nil {
+			return actor.Closed
+		}
+		switch res, _ := c.push(envelope[T]{msg: m, sender: sender, meta: meta}, pushOffer); res {
+		case in:
+			return actor.Accepted
+		case full:
+			return actor.Full
+		default:
+			last = c
+		}
+	}
+}
+
+// Ask tells m and waits for the first reply; see actor.Asker. Only actors of T =
+// actor.Message reply this way; the others answer through a ReplyTo in their
+// message (the function Ask).
+func (p *PID[T]) Ask(ctx context.Context, m T) (T, error) {
+	f := newFuture[T](p.sys)
+	_, meta := originOf(ctx)
+	return f.await(ctx, p.path, func() error {
+		return p.Tell(from{Context: ctx, sender: f, meta: meta}, m)
+	})
+}
+
+// Tell makes a node a Ref: the address of whatever lives at its path.
+func (n *node) Tell(ctx context.Context, m actor.Message) error {
+	sender, meta := originOf(ctx)
+	return n.address().tell(ctx, envelope[actor.Message]{msg: m, sender: sender, meta: meta})
+}
+
+// Offer makes a node an Offerer.
+func (n *node) Offer(ctx context.Context, m actor.Message) actor.OfferResult {
+	return n.address().Offer(ctx, m)
+}
+
+// Ask makes a node an Asker.
+func (n *node) Ask(ctx context.Context, m actor.Message) (actor.Message, error) {
+	return n.address().Ask(ctx, m)
+}
+
+func (n *node) address() *PID[actor.Message] {
+	p := &PID[actor.Message]{sys: n.sys, path: n.path}
+	if c, ok := n.body.(*cell[actor.Message]); ok {
+		p.cell.Store(c)
+	}
+	return p
+}

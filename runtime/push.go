@@ -1,0 +1,155 @@
+package runtime
+
+import (
+	"context"
+	"time"
+
+	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/runtime/mailbox"
+)
+
+// pushMode says how much a push may do.
+type pushMode uint8
+
+const (
+	pushPlain pushMode = iota // under the overflow policy
+	pushOffer                 // only when nothing is lost
+)
+
+// pushed is the answer of the mailbox to one push.
+type pushed uint8
+
+const (
+	in   pushed = iota // accepted (something else may have been discarded)
+	full               // refused
+	gone               // closed, or draining
+)
+
+// push puts env into the mailbox and wakes the actor. Whether the mailbox is
+// closed and whether the message is in it are decided under one lock.
+func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
+	r := c.ranker.Load()
+	rank := 0.0
+	if r != nil && (env.meta == nil || env.meta.kind != notice) {
+		rank = r.rank(env.msg, env.sender)
+	}
+	c.mu.Lock()
+	switch {
+	case c.closed, c.draining && !keepNotice(env):
+		c.mu.Unlock()
+		return gone, nil
+	case c.ranker.Load() != r: // the priority changed while this one was ranked
+		c.mu.Unlock()
+		return c.push(env, mode)
+	case mode == pushOffer && !c.queue.HasRoom():
+		c.mu.Unlock()
+		return full, nil
+	}
+	out := c.queue.Push(env, rank)
+	if out.Result == mailbox.Refused {
+		var room chan struct{}
+		if c.queue.Settings().Overflow == mailbox.Block {
+			room = make(chan struct{})
+			c.room = append(c.room, room)
+		}
+		c.mu.Unlock()
+		return full, room
+	}
+	high := 0
+	if c.queue.HighWater() {
+		high = c.queue.Len()
+	}
+	wake := !c.parked && c.wake()
+	c.mu.Unlock()
+	if wake {
+		c.launch()
+	}
+	c.afterPush(out, high)
+	return in, nil
+}
+
+func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
+	if out.Result != mailbox.Queued {
+		c.dropped(out.Dropped)
+	}
+	if high > 0 {
+		c.log().Warn("mailbox is filling up", "depth", high)
+		c.sys.Publish(actor.MailboxHigh{Path: c.path, Depth: high})
+	}
+}
+
+// dropped counts and reports a message that an overflow policy discarded.
+func (c *cell[T]) dropped(env envelope[T]) {
+	c.counters.dropped.Add(1)
+	releaseAsker(env.sender, actor.ErrFull)
+	if len(c.sys.stream.list()) > 0 {
+		c.sys.Publish(actor.Dropped{
+			Path: c.path, Message: asMessage(env.msg), Trace: env.trace(),
+			Policy: c.settings.Load().Mailbox.Overflow.String(),
+		})
+	}
+}
+
+// tell pushes env, waiting for room where the policy says so.
+func (c *cell[T]) tell(ctx context.Context, env envelope[T]) error {
+	res, room := c.push(env, pushPlain)
+	if res == in {
+		return nil
+	}
+	if res == full && room != nil {
+		return c.tellWhenRoom(ctx, env, room)
+	}
+	return resultError(res)
+}
+
+func resultError(r pushed) error {
+	switch r {
+	case full:
+		return actor.ErrFull
+	case gone:
+		return actor.ErrStopped
+	default:
+		return nil
+	}
+}
+
+func (c *cell[T]) tellWhenRoom(ctx context.Context, env envelope[T], room chan struct{}) error {
+	if env.sender != nil && env.sender.Path() == c.path {
+		c.forgetRoom(room)
+		return actor.ErrWouldDeadlock
+	}
+	limit := time.NewTimer(c.settings.Load().Mailbox.BlockTimeout)
+	defer limit.Stop()
+	for {
+		select {
+		case <-room:
+		case <-limit.C:
+			c.forgetRoom(room)
+			return actor.ErrBlockTimeout
+		case <-ctx.Done():
+			c.forgetRoom(room)
+			return context.Cause(ctx)
+		}
+		var res pushed
+		if res, room = c.push(env, pushPlain); res != full || room == nil {
+			return resultError(res)
+		}
+	}
+}
+
+// forgetRoom takes a waiting sender off the list. When it was its turn already,
+// the next one gets it.
+func (c *cell[T]) forgetRoom(room chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, ch := range c.room {
+		if ch == room {
+			c.room = append(c.room[:i:i], c.room[i+1:]...)
+			return
+		}
+	}
+	if len(c.room) > 0 {
+		close(c.room[0])
+		c.room = c.room[1:]
+	}
+}

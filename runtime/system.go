@@ -1,0 +1,306 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/runtime/mailbox"
+)
+
+// System is a tree of actors with its timers and its event stream. Several
+// systems may live in one process; a Ref belongs to one of them.
+type System struct {
+	name       string
+	log        *slog.Logger
+	drain      atomic.Int64 // time.Duration, see WithDrainTimeout
+	rootPolicy atomic.Uint32
+	throughput int
+
+	registry registry
+	timers   timers
+	stream   stream
+	user     *node
+	system   *node
+	live     sync.WaitGroup // one per actor that has not ended
+	closing  atomic.Bool
+	shutdown sync.Once
+	ended    chan struct{} // closed when Shutdown is through
+	failed   chan error    // capacity 1: what an escalation past the top was about
+	anon     atomic.Uint64
+
+	poolMu sync.Mutex // guards pools
+	pools  map[any]any
+}
+
+// Option changes a System as it is made.
+type Option func(*System)
+
+// WithLogger sets where the engine and its actors log; slog.Default otherwise.
+func WithLogger(l *slog.Logger) Option { return func(s *System) { s.log = l } }
+
+// WithDrainTimeout sets how long Shutdown waits for /user to become quiet; 0
+// means not at all. The default is 2s.
+func WithDrainTimeout(d time.Duration) Option { return func(s *System) { s.drain.Store(int64(d)) } }
+
+// RootFailure says what a failure means that was escalated past the top.
+type RootFailure uint32
+
+// The policies for a failure past the top.
+const (
+	RootShutdown    RootFailure = iota // Failed tells; the owner should shut the system down
+	RootStopSubtree                    // only the subtree it came from is stopped
+)
+
+// WithRootFailure sets the policy; RootShutdown otherwise.
+func WithRootFailure(p RootFailure) Option {
+	return func(s *System) { s.rootPolicy.Store(uint32(p)) }
+}
+
+// New starts an empty system. Whoever makes it must call Shutdown.
+func New(name string, options ...Option) *System {
+	s := &System{
+		name: name, log: slog.Default(), throughput: 256,
+		ended: make(chan struct{}), failed: make(chan error, 1), pools: map[any]any{},
+	}
+	s.drain.Store(int64(2 * time.Second))
+	for _, o := range options {
+		o(s)
+	}
+	s.registry.nodes = map[actor.Path]*node{}
+	s.timers.init()
+	s.user = s.guardian(actor.User)
+	s.system = s.guardian(actor.System)
+	s.guardian(actor.System.Child("bridges"))
+	return s
+}
+
+// Name returns the system's name.
+func (s *System) Name() string { return s.name }
+
+// SetDrainTimeout changes what WithDrainTimeout set.
+func (s *System) SetDrainTimeout(d time.Duration) { s.drain.Store(int64(d)) }
+
+// SetRootFailure changes what WithRootFailure set.
+func (s *System) SetRootFailure(p RootFailure) { s.rootPolicy.Store(uint32(p)) }
+
+// Failed receives the cause when a failure was escalated past the top under
+// RootShutdown.
+func (s *System) Failed() <-chan error { return s.failed }
+
+// SpawnActor starts a declared actor below parent, e.g. actor.User. It returns at
+// once; Actor.Started waits for the behaviour's Start. Errors: actor.ErrNameTaken,
+// actor.ErrTerminating, actor.ErrNotFound for the parent, a bad name.
+func (s *System) SpawnActor(parent actor.Path, spec Spec) (*Actor, error) {
+	if err := actor.CheckName(spec.Name); err != nil {
+		return nil, fmt.Errorf("spawn below %s: %w", parent, err)
+	}
+	p, ok := s.registry.get(parent)
+	if !ok {
+		return nil, fmt.Errorf("spawn %s below %s: %w", spec.Name, parent, actor.ErrNotFound)
+	}
+	n, err := spawn(s, p, spec.Name, true, messageProps(spec))
+	if err != nil {
+		return nil, err
+	}
+	return &Actor{node: n}, nil
+}
+
+// Find returns the declared or spawned actor at p.
+func (s *System) Find(p actor.Path) (*Actor, bool) {
+	n, ok := s.registry.get(p)
+	if !ok {
+		return nil, false
+	}
+	return &Actor{node: n}, true
+}
+
+// Lookup returns the address p. It never fails: a Ref to nothing makes dead
+// letters.
+func (s *System) Lookup(p actor.Path) actor.Ref { return &ref[actor.Message]{sys: s, path: p} }
+
+// spawn makes a node with its cell below parent and starts it.
+func spawn[T any](s *System, parent *node, name string, declared bool, props *Props[T]) (*node, error) {
+	path := parent.path.Child(name)
+	c := newCell(s, parent, path, props)
+	c.declared = declared
+	if s.closing.Load() {
+		return nil, fmt.Errorf("spawn %s: %w", path, actor.ErrTerminating)
+	}
+	if err := s.registry.add(&c.node); err != nil {
+		return nil, err
+	}
+	if !parent.adopt(&c.node) {
+		s.registry.remove(&c.node)
+		return nil, fmt.Errorf("spawn %s: the parent is stopping: %w", path, actor.ErrStopped)
+	}
+	c.signal(signal{kind: sigCreate})
+	return &c.node, nil
+}
+
+// guardian makes one of the actors that the others live under.
+func (s *System) guardian(path actor.Path) *node {
+	parent, _ := s.registry.get(path.Parent())
+	props := messageProps(Spec{Behaviour: "guardian", New: func() (actor.Behaviour, error) {
+		return actor.Func(func(ctx actor.Context, _ actor.Message) error {
+			ctx.Handle().DeadLetter(ctx.Letter(), actor.ReasonUnrouted)
+			return nil
+		}), nil
+	}})
+	c := newCell(s, parent, path, props)
+	c.guardian = true
+	_ = s.registry.add(&c.node) // the registry is empty here, so the name is free
+	if parent != nil {
+		parent.adopt(&c.node)
+	} else {
+		s.live.Add(1)
+	}
+	c.signal(signal{kind: sigCreate})
+	return &c.node
+}
+
+// rootFailed applies the root policy to a failure that reached a guardian.
+func (s *System) rootFailed(child *node, cause error) {
+	if RootFailure(s.rootPolicy.Load()) == RootStopSubtree {
+		s.log.Error("stopped a subtree: its failure was escalated past the top", "actor", child.path, "err", cause)
+		child.signal(signal{kind: sigStopNow})
+		return
+	}
+	s.log.Error("a failure was escalated past the top", "actor", child.path, "err", cause)
+	select {
+	case s.failed <- fmt.Errorf("%s failed: %w", child.path, cause):
+	default:
+	}
+}
+
+// poolOf returns the chunk pool that all mailboxes of one message type share.
+func poolOf[T any](s *System) *mailbox.Pool[envelope[T]] {
+	key := (*T)(nil) // a nil pointer is the type as a map key
+	s.poolMu.Lock()
+	defer s.poolMu.Unlock()
+	p, ok := s.pools[key].(*mailbox.Pool[envelope[T]])
+	if !ok {
+		p = &mailbox.Pool[envelope[T]]{}
+		s.pools[key] = p
+	}
+	return p
+}
+
+// Shutdown ends the system: it waits for /user to become quiet (at most the
+// drain timeout), stops /user from the leaves up, then /system, then the timers.
+// What is still queued becomes dead letters. It returns when every actor has
+// ended, or an error that names those that have not when ctx ends first. Calling
+// it again waits for the same shutdown. Never call it from a handler.
+func (s *System) Shutdown(ctx context.Context) error {
+	s.shutdown.Do(func() {
+		s.closing.Store(true)
+		go s.close(ctx) // owned by ended, which Shutdown waits for
+	})
+	select {
+	case <-s.ended:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("shutdown: %w; still running: %v", context.Cause(ctx), s.registry.paths(16))
+	}
+}
+
+func (s *System) close(ctx context.Context) {
+	s.awaitQuiet(ctx, time.Duration(s.drain.Load()))
+	for _, guardian := range []*node{s.user, s.system} {
+		guardian.signal(signal{kind: sigStopNow})
+		<-guardian.doneChan()
+	}
+	s.live.Wait()
+	s.timers.close()
+	close(s.ended)
+}
+
+// awaitQuiet waits until no actor below /user runs or has something to handle.
+// Two looks that see the same number of wake-ups and nobody busy mean that
+// nothing moved between them.
+func (s *System) awaitQuiet(ctx context.Context, budget time.Duration) {
+	if budget <= 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	last, pause := uint64(0), time.Millisecond
+	for first := true; ; first = false {
+		wakes, busy := s.activity()
+		if !busy && !first && wakes == last {
+			return
+		}
+		last = wakes
+		select {
+		case <-time.After(pause):
+			pause = min(2*pause, 20*time.Millisecond)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *System) activity() (wakes uint64, busy bool) {
+	for _, n := range s.registry.under(actor.User) {
+		w, b := n.activity()
+		wakes, busy = wakes+w, busy || b
+	}
+	return wakes, busy
+}
+
+// registry finds actors by path.
+type registry struct {
+	mu    sync.RWMutex // guards nodes
+	nodes map[actor.Path]*node
+}
+
+func (r *registry) get(p actor.Path) (*node, bool) {
+	r.mu.RLock()
+	n, ok := r.nodes[p]
+	r.mu.RUnlock()
+	return n, ok
+}
+
+func (r *registry) add(n *node) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, taken := r.nodes[n.path]; taken {
+		return fmt.Errorf("spawn %s: %w", n.path, actor.ErrNameTaken)
+	}
+	r.nodes[n.path] = n
+	return nil
+}
+
+func (r *registry) remove(n *node) {
+	r.mu.Lock()
+	if r.nodes[n.path] == n {
+		delete(r.nodes, n.path)
+	}
+	r.mu.Unlock()
+}
+
+func (r *registry) under(p actor.Path) []*node {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	out := make([]*node, 0, len(r.nodes))
+	for path, n := range r.nodes {
+		if path.Under(p) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (r *registry) paths(limit int) []actor.Path {
+	var out []actor.Path
+	for _, n := range r.under(actor.Root) {
+		if !n.guardian && len(out) < limit {
+			out = append(out, n.path)
+		}
+	}
+	return out
+}
