@@ -31,8 +31,9 @@ var layers = []Layer{
 	{"topology/watch", ""},
 	{"topology", "runtime runtime/actor topology/hocon topology/spec topology/plan topology/watch"},
 
-	// Behaviours and bridges: one per folder, and their list.
-	{"builtin/*", "runtime/actor runtime/bridge internal/rule internal/codec"},
+	// Behaviours and bridges: one per folder, what several of them share, and their list.
+	{"builtin/internal/*", "runtime/actor internal/rule"},
+	{"builtin/*", "builtin/internal/* runtime/actor runtime/bridge internal/rule internal/codec"},
 	{"builtin", "builtin/* runtime/actor runtime/bridge internal/rule internal/codec"},
 
 	// Plugins.
