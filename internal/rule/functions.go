@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,6 +27,14 @@ var environment = func() types.Map {
 		env[name] = types.TypeOf(f)
 	}
 	return env
+}()
+
+var functionTypes = func() map[string]reflect.Type {
+	all := map[string]reflect.Type{}
+	for name, f := range functions(new(budget)) {
+		all[name] = reflect.TypeOf(f)
+	}
+	return all
 }()
 
 // functions are the hidden functions of the patcher and those that replace the

@@ -41,6 +41,7 @@ func FuzzCompile(f *testing.F) {
 			if err != nil {
 				continue
 			}
+			compareFast(t, p, []any{nil, "x", int64(1), order.Message.Body})
 			e := p.Evaluator()
 			for range 2 {
 				if v, err := e.Value(&order); err == nil && actor.CheckBody(v) != nil {

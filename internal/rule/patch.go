@@ -53,12 +53,13 @@ func (p *patcher) binary(n *ast.Node, x *ast.BinaryNode) {
 			ast.Patch(n, call(orderings[op], x.Left, x.Right))
 		}
 	case "==", "!=":
-		if isPlain(x.Left) || isPlain(x.Right) {
+		// With a scalar on one side the library's own comparison is cheap; it is
+		// safe unless it takes the other side's type for granted.
+		if l, r := isPlain(x.Left), isPlain(x.Right); l && r || l && isAny(x.Right) || r && isAny(x.Left) {
 			return
 		}
 		eq := call("__equal", x.Left, x.Right)
 		if op == "!=" {
-			eq.SetType(reflect.TypeFor[bool]())
 			ast.Patch(n, &ast.UnaryNode{Operator: "not", Node: eq})
 			return
 		}
@@ -93,27 +94,56 @@ func (p *patcher) builtin(x *ast.BuiltinNode) {
 	}
 }
 
+// call calls a function of the environment. It sets the types itself, since the
+// library does not look again into the arguments of a call that it has checked,
+// and calls a function of unknown type by reflection.
 func call(name string, args ...ast.Node) *ast.CallNode {
-	return &ast.CallNode{Callee: &ast.IdentifierNode{Value: name}, Arguments: args}
+	callee := &ast.IdentifierNode{Value: name}
+	f := functionTypes[name]
+	callee.SetType(f)
+	n := &ast.CallNode{Callee: callee, Arguments: args}
+	if out := f.Out(0); out.Kind() != reflect.Interface {
+		n.SetType(out)
+	}
+	return n
 }
 
 func asBool(n ast.Node) ast.Node {
-	if n.Type().Kind() == reflect.Bool {
+	if isPlain(n) && n.Type().Kind() == reflect.Bool {
 		return n
 	}
 	return call("__true", n)
 }
 
 func asList(n ast.Node) ast.Node {
-	if k := n.Type().Kind(); k == reflect.Slice || k == reflect.String {
+	switch x := n.(type) {
+	case *ast.ArrayNode, *ast.BuiltinNode:
 		return n
+	case *ast.BinaryNode:
+		if x.Operator == ".." {
+			return n
+		}
 	}
 	return call("__list", n)
 }
 
 func isNumber(n ast.Node) bool { return isNumeric(n.Type().Kind()) }
 
-// isPlain says that n is never nil and never holds other values.
+func isAny(n ast.Node) bool { return n.Type().Kind() == reflect.Interface }
+
+// isPlain says that n is a scalar and never nil. The type alone does not say so:
+// for the library, a choice between a text and nil is a text.
 func isPlain(n ast.Node) bool {
-	return isNumber(n) || slices.Contains([]reflect.Kind{reflect.String, reflect.Bool}, n.Type().Kind())
+	if k := n.Type().Kind(); k != reflect.String && k != reflect.Bool && !isNumeric(k) {
+		return false
+	}
+	switch x := n.(type) {
+	case *ast.IdentifierNode:
+		return slices.Contains(variables, x.Value)
+	case *ast.BuiltinNode:
+		return x.Type().Kind() == reflect.Bool
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.UnaryNode, *ast.BinaryNode, *ast.CallNode:
+		return true
+	}
+	return false
 }
