@@ -44,6 +44,7 @@ type lexer struct {
 	text string
 	off  int
 	err  *Error
+	path []string // keys from the root to where the lexer is
 
 	seenOff   int // how far line and col are counted
 	line, col int32
@@ -76,7 +77,7 @@ func (l *lexer) fail(off int, hint, format string, args ...any) {
 
 func (l *lexer) failAt(at place, hint, format string, args ...any) {
 	if l.err == nil {
-		l.err = errorAt(at, nil, hint, format, args...)
+		l.err = errorAt(at, l.path, hint, format, args...)
 	}
 	l.off = len(l.text)
 }

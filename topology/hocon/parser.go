@@ -12,9 +12,8 @@ import (
 type parser struct {
 	lexer
 	load      *loader
-	path      []string // keys from the root to where the parser is
-	prefix    int      // how many of them come from the including files
-	inArray   int      // how many arrays the parser is in, including files counted
+	prefix    int // how many keys of the path come from the including files
+	inArray   int // how many arrays the parser is in, including files counted
 	depth     int
 	refs      int  // substitutions so far
 	placeless bool // the file is included inside an array, where nothing has a path
@@ -70,7 +69,7 @@ func (p *parser) fields(o *object, closer byte, open int) {
 	for p.lines(); p.err == nil; {
 		switch c := p.peek(); {
 		case c == 0 && closer != 0:
-			p.fail(open, "add }", "this { is never closed")
+			p.fail(open, "a } is missing", "this { is never closed")
 			return
 		case c == 0:
 			return
@@ -145,7 +144,7 @@ func (p *parser) field(o *object) {
 	if p.err != nil {
 		return
 	}
-	appends := p.separator()
+	appends := p.separator(start)
 	if p.err != nil {
 		return
 	}
@@ -161,9 +160,9 @@ func (p *parser) field(o *object) {
 	p.path, p.depth = p.path[:outer], depth
 }
 
-// separator moves over : = += or nothing before a brace; it reports +=.
-func (p *parser) separator() (appends bool) {
-	p.lines()
+// separator moves over : = += or nothing before a brace; it reports +=. The key begins at offset key.
+func (p *parser) separator(key int) (appends bool) {
+	newline := p.lines()
 	switch {
 	case p.peek() == '{':
 	case p.take(':'), p.take('='):
@@ -176,6 +175,8 @@ func (p *parser) separator() (appends bool) {
 		p.off += 2
 		p.lines()
 		return true
+	case newline:
+		p.fail(key, "after a key =, : or { is wanted; a text of several lines needs quotes", "neither a field nor part of the value before it")
 	default:
 		p.unexpected("after a key =, : or { is wanted")
 	}
@@ -207,7 +208,7 @@ func (p *parser) array() *list {
 	for p.lines(); p.err == nil; {
 		switch p.peek() {
 		case 0:
-			p.fail(open, "add ]", "this [ is never closed")
+			p.fail(open, "a ] is missing", "this [ is never closed")
 			return l
 		case ']':
 			p.off++

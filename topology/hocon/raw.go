@@ -57,6 +57,15 @@ type slot struct {
 	one       [1]raw  // room for layers; most fields have one
 	overrides []place // scalars of the same file that a later one replaced
 	memo      *memo   // what the resolver knows
+	first     *slot   // for a field put together of several objects: the lowest that was written for it
+}
+
+// origin is the same for a field however many of its values are in view.
+func (s *slot) origin() *slot {
+	if s.first != nil {
+		return s.first
+	}
+	return s
 }
 
 // manyFields is where an index beats a walk.

@@ -21,25 +21,46 @@ type env struct {
 	slot  *slot
 	limit int
 	memos map[*slot]*memo
+	next  map[cut]*env // the envs made of this one: one per cut, so that they share what they find
+}
+
+// cut hides the values of a field from a height on.
+type cut struct {
+	slot  *slot
+	limit int
 }
 
 // below returns e with only the values of s below i visible.
-func (e *env) below(s *slot, i int) *env {
-	for e != nil && e.slot == s {
+func (r *resolver) below(e *env, s *slot, i int) *env {
+	if e == nil {
+		e = r.base
+	}
+	s = s.origin()
+	if e.slot == s {
 		e = e.up
 	}
 	s.know().limited = true
-	return &env{up: e, slot: s, limit: i}
+	c := cut{s, i}
+	inner := e.next[c]
+	if inner == nil {
+		if e.next == nil {
+			e.next = map[cut]*env{}
+		}
+		inner = &env{up: e, slot: s, limit: i}
+		e.next[c] = inner
+	}
+	return inner
 }
 
 // visible returns how many values of s can be seen.
 func (e *env) visible(s *slot) int {
-	if e == nil || s.memo == nil || !s.memo.limited {
+	origin := s.origin()
+	if e == nil || origin.memo == nil || !origin.memo.limited {
 		return len(s.layers)
 	}
 	for ; e != nil; e = e.up {
-		if e.slot == s {
-			return e.limit
+		if e.slot == origin {
+			return min(e.limit, len(s.layers))
 		}
 	}
 	return len(s.layers)
@@ -85,6 +106,7 @@ type resolver struct {
 	root raw
 	load *loader
 	tree *Tree
+	base *env // hides nothing; the same as a nil env
 
 	level   int  // fields that are being looked at
 	lowest  int  // lowest level that the result so far depends on while unfinished
@@ -98,7 +120,7 @@ type resolver struct {
 }
 
 func (r *resolver) resolve() *Node {
-	r.lowest = math.MaxInt
+	r.lowest, r.base = math.MaxInt, &env{}
 	return r.build(r.evalRaw(r.root, nil), seat{})
 }
 
@@ -168,8 +190,8 @@ func (r *resolver) stack(s *slot, n int, e *env) result {
 	cycle := false
 	for i := n - 1; i >= 0; i-- {
 		inner := e
-		if i > 0 && !isKnown(s.layers[i]) {
-			inner = e.below(s, i)
+		if i > 0 && looksBack(s.layers[i]) {
+			inner = r.below(e, s, i)
 		}
 		res := r.evalRaw(s.layers[i], inner)
 		switch res.what {
@@ -185,7 +207,7 @@ func (r *resolver) stack(s *slot, n int, e *env) result {
 			if via == nil {
 				via = res.via
 			}
-			parts = append(parts, partOf(s.layers[i], e, res))
+			parts = append(parts, partOf(s.layers[i], res))
 			continue
 		}
 		if parts == nil {
@@ -200,10 +222,10 @@ func (r *resolver) stack(s *slot, n int, e *env) result {
 	return result{what: isObject, view: &view{parts: parts, env: e}, via: via}
 }
 
-// isKnown reports whether a value needs no substitution to know what it is.
-func isKnown(v raw) bool {
+// looksBack reports whether a value can refer to those below it.
+func looksBack(v raw) bool {
 	switch v.(type) {
-	case *scalar, *list, *object:
+	case *ref, *concat:
 		return true
 	}
 	return false
@@ -258,16 +280,24 @@ func (r *resolver) ref(x *ref, e *env) result {
 		x.seen = seen
 	} else if x.seen != seen {
 		x.failed = true
-		r.fail(x.at, x.within, "break the circle, for example with a third key", "${%s} stands for two values, because it is part of its own definition", x.name())
+		r.fail(x.at, x.within, "break the circle, for example with a third key", "%s stands for two values, because it is part of its own definition", x)
 		return result{what: broken}
 	}
 	if res.what != undefined {
-		res.via = &chain{at: x.at, up: res.via}
+		res.via = res.via.behind(x.at)
 	}
 	return res
 }
 
-// name is the path as it was written.
+// String returns the substitution as it was written.
+func (x *ref) String() string {
+	if x.optional {
+		return "${?" + x.name() + "}"
+	}
+	return "${" + x.name() + "}"
+}
+
+// name is its path as it was written.
 func (x *ref) name() string { return joinPath(x.path[x.prefix:]) }
 
 func (r *resolver) failUndefined(x *ref, cycle bool) {

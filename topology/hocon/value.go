@@ -96,7 +96,7 @@ func (p *parser) substitution(at place) raw {
 		return nil
 	}
 	if !p.take('}') {
-		p.fail(open, "add }", "this ${ is never closed on its line")
+		p.fail(open, "a } is missing", "this ${ is never closed on its line")
 		return nil
 	}
 	if p.placeless {

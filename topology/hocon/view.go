@@ -42,8 +42,20 @@ func (res result) sign() string {
 
 // chain is the substitutions that a value came through, outermost first.
 type chain struct {
-	at place
-	up *chain
+	at     place
+	up     *chain
+	length int
+}
+
+// maxVia bounds the chain that is kept: the outermost ones tell most.
+const maxVia = 16
+
+// behind returns the chain with one more substitution in front.
+func (c *chain) behind(at place) *chain {
+	if c == nil {
+		return &chain{at: at, length: 1}
+	}
+	return &chain{at: at, up: c, length: c.length + 1}
 }
 
 // then returns c followed by more.
@@ -51,15 +63,18 @@ func (c *chain) then(more *chain) *chain {
 	switch {
 	case c == nil:
 		return more
-	case more == nil:
+	case more == nil || c.length >= maxVia:
 		return c
 	}
-	return &chain{at: c.at, up: c.up.then(more)}
+	return c.up.then(more).behind(c.at)
 }
 
 func (c *chain) positions() []Pos {
-	var all []Pos
-	for ; c != nil; c = c.up {
+	if c == nil {
+		return nil
+	}
+	all := make([]Pos, 0, min(c.length, maxVia))
+	for ; c != nil && len(all) < maxVia; c = c.up {
 		all = append(all, c.at.pos())
 	}
 	return all
@@ -93,7 +108,7 @@ type part struct {
 	via  *chain
 }
 
-func partOf(v raw, e *env, res result) part {
+func partOf(v raw, res result) part {
 	if o, ok := v.(*object); ok {
 		return part{only: o}
 	}
@@ -121,6 +136,9 @@ func (v *view) child(key string) (*slot, *env, *chain) {
 			if own := p.only.find(key); own != nil {
 				s.layers = append(s.layers, own.layers...)
 				s.keyAt = own.keyAt
+				if s.first == nil {
+					s.first = own.origin()
+				}
 				s.overrides = append(s.overrides, own.overrides...)
 			}
 			continue
@@ -204,7 +222,7 @@ func compareIndex(a, b string) int {
 // concat joins pieces: objects with objects, arrays with arrays, text with text.
 func (r *resolver) concat(c *concat, e *env) result {
 	var all []result
-	var places []place
+	var pieces []raw
 	kind := isScalar
 	for _, p := range c.pieces {
 		res := r.evalRaw(p, e)
@@ -218,7 +236,7 @@ func (r *resolver) concat(c *concat, e *env) result {
 				kind = res.what
 			}
 		}
-		all, places = append(all, res), append(places, placeOf(p))
+		all, pieces = append(all, res), append(pieces, p)
 	}
 	switch {
 	case len(all) == 0:
@@ -229,7 +247,7 @@ func (r *resolver) concat(c *concat, e *env) result {
 	case kind == isScalar:
 		return r.joinTexts(c, all)
 	}
-	return r.joinContainers(c, all, places, kind)
+	return r.joinContainers(c, all, pieces, kind, e)
 }
 
 // joinTexts makes one string of all pieces.
@@ -253,9 +271,8 @@ func (r *resolver) joinTexts(c *concat, all []result) result {
 }
 
 // joinContainers makes one array or object of all pieces.
-func (r *resolver) joinContainers(c *concat, all []result, places []place, kind what) result {
-	var via *chain
-	out := &view{at: c.at}
+func (r *resolver) joinContainers(c *concat, all []result, pieces []raw, kind what, e *env) result {
+	out := &view{at: c.at, env: e}
 	for i, res := range all {
 		if res.blank {
 			continue
@@ -269,11 +286,11 @@ func (r *resolver) joinContainers(c *concat, all []result, places []place, kind 
 			elems, fits = res.view.numbered()
 		}
 		if !fits {
-			r.failMixed(c, all, places, i)
+			r.failMixed(c, all, pieces, i)
 			return result{what: broken}
 		}
 		if kind == isObject {
-			out.parts = append(out.parts, part{view: res.view, via: res.via})
+			out.parts = append(out.parts, partOf(pieces[i], res))
 			continue
 		}
 		if r.steps += len(elems); r.steps > r.load.limits.Steps {
@@ -284,17 +301,17 @@ func (r *resolver) joinContainers(c *concat, all []result, places []place, kind 
 			out.elems = append(out.elems, el)
 		}
 	}
-	return result{what: kind, view: out, via: via}
+	return result{what: kind, view: out}
 }
 
 // failMixed reports pieces that do not join.
-func (r *resolver) failMixed(c *concat, all []result, places []place, i int) {
+func (r *resolver) failMixed(c *concat, all []result, pieces []raw, i int) {
 	if c.append {
 		r.fail(c.at, c.within, "", "+= wants an array, but the earlier value is %s", all[0].name())
 		return
 	}
 	other := slices.IndexFunc(all, func(res result) bool { return !res.blank && res.what != all[i].what })
-	r.fail(places[i], c.within, mixedHint, "%s cannot be joined with %s", all[other].name(), all[i].name())
+	r.fail(placeOf(pieces[i]), c.within, mixedHint, "%s cannot be joined with %s", all[other].name(), all[i].name())
 }
 
 // name says what a result is.
