@@ -1,0 +1,161 @@
+package spec
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+
+	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/topology/hocon"
+)
+
+// Check reads a tree against the behaviours and bridge types of reg. The error
+// is hocon.Errors with every mistake. Check starts and opens nothing; Prepare of
+// the factories is called. It may be called from any goroutine as long as reg
+// does not change.
+func Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
+	c := &checker{problems: problems{tree: t}, reg: reg}
+	s := c.file()
+	if err := c.result(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Plugins reads the plugins section alone. The error is hocon.Errors with the
+// mistakes of that section. A tree without actord has no plugins; Check reports
+// that.
+func Plugins(t *hocon.Tree) ([]*Plugin, error) {
+	c := &checker{problems: problems{tree: t}}
+	file := valueOf(t.Lookup(root))
+	plugins := c.plugins(file.get("plugin-defaults"), file.get("plugins"))
+	if err := c.result(); err != nil {
+		return nil, err
+	}
+	return plugins, nil
+}
+
+// checker is one run of Check.
+type checker struct {
+	problems
+	reg       *actor.Registry
+	declared  map[actor.Path]*declaration
+	bridge    map[string]*value // by name
+	listeners []listener
+}
+
+// file reads everything in actord { }.
+func (c *checker) file() *System {
+	n := c.tree.Lookup(root)
+	if n == nil || n.Kind != hocon.Object {
+		c.noRoot(n)
+		return nil
+	}
+	file := valueOf(n)
+	values, errs := fileSchema.Decode(file.raw(fileSchema.Fields))
+	c.fields(file, nil, errs)
+	c.declare(file)
+
+	s := &System{}
+	c.system(s, file, values, errs)
+	s.Plugins = c.plugins(file.get("plugin-defaults"), file.get("plugins"))
+	s.Actors = c.actors(file)
+	s.Bridges = c.bridges(file)
+	c.checkListeners()
+	s.Hash = systemHash(s)
+	return s
+}
+
+// noRoot says that there is nothing to read.
+func (c *checker) noRoot(n *hocon.Node) {
+	if n != nil {
+		c.add(n.Pos, root, fmt.Errorf("a %s is not an object (want actord { … })", n.Kind))
+		return
+	}
+	for _, f := range c.tree.Root.Fields() {
+		if actor.Suggest(f.Key, []string{root}) != "" {
+			c.add(f.KeyPos, f.Key, fmt.Errorf("there is no actord { … } in this file; did you mean %q?", root))
+			return
+		}
+	}
+	c.add(c.tree.Root.Pos, "", fmt.Errorf("there is no actord { … } in this file; only what is inside it is read"))
+}
+
+// system reads the sections that have no names of the author's choice.
+func (c *checker) system(s *System, file *value, values map[string]any, errs []actor.FieldError) {
+	known, bad := map[string]any{}, broken(errs)
+	for _, name := range []string{"system", "log", "reload", "events"} {
+		if !bad[name] {
+			known[name] = values[name]
+		}
+	}
+	conf := typed[fileConf](known)
+	s.Settings = settings("", actor.Live, fileSchema.Fields, known)
+	s.Name, s.DrainTimeout, s.RootFailure = conf.System.Name, conf.System.DrainTimeout, conf.System.RootFailure
+	s.Reload = Reload(conf.Reload)
+	if err := actor.CheckName(s.Name); err != nil && !bad["system"] {
+		c.at(file, []string{"system", "name"}, err)
+	}
+	s.Log = c.log(file, conf.Log)
+	s.Subscriptions = c.subscriptions(file, conf.Events.Subscriptions)
+}
+
+var levels = map[string]slog.Level{
+	"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError,
+}
+
+var levelNames = []string{"debug", "info", "warn", "error"}
+
+func (c *checker) log(file *value, conf logConf) Log {
+	l := Log{Level: levels[conf.Level], Format: conf.Format, Levels: map[actor.Path]slog.Level{}}
+	at := []string{"log", "levels"}
+	for key, name := range conf.Levels {
+		place := append(slices.Clip(at), key)
+		level, ok := levels[name]
+		if !ok {
+			c.at(file, place, fmt.Errorf("%q is not a level (want one of debug, info, warn, error)%s", name, actor.DidYouMean(name, levelNames)))
+		}
+		path, err := actor.ParsePath(key)
+		if err == nil {
+			err = c.known(path, true)
+		}
+		if err != nil {
+			c.atKey(file, place, err)
+		}
+		l.Levels[path] = level
+	}
+	return l
+}
+
+func (c *checker) subscriptions(file *value, confs []subscriptionConf) []Subscription {
+	var out []Subscription
+	for i, conf := range confs {
+		at := []string{"events", "subscriptions", strconv.Itoa(i)}
+		sub := Subscription{To: conf.To, Events: conf.Events}
+		n, _ := file.find(at)
+		sub.Pos = n.Pos
+		if err := c.target(actor.User, conf.To); err != nil {
+			c.at(file, append(slices.Clip(at), "to"), err)
+		} else if conf.To == actor.ToReply {
+			c.at(file, append(slices.Clip(at), "to"), fmt.Errorf("%q is nobody here, since an event has no sender", conf.To))
+		}
+		for j, kind := range conf.Events {
+			if !slices.Contains(actor.EventKinds, kind) {
+				err := fmt.Errorf("unknown event %q%s", kind, didYouMeanOr(kind, actor.EventKinds))
+				c.at(file, append(slices.Clip(at), "events", strconv.Itoa(j)), err)
+			}
+		}
+		sub.When = c.eventCondition(file, append(slices.Clip(at), "when"), string(conf.When))
+		out = append(out, sub)
+	}
+	return out
+}
+
+// didYouMeanOr suggests the word that was meant, or lists those there are.
+func didYouMeanOr(word string, known []string) string {
+	if s := actor.DidYouMean(word, known); s != "" {
+		return s
+	}
+	return list("known are ", known)
+}

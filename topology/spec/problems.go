@@ -1,0 +1,148 @@
+package spec
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/actord/actord/internal/rule"
+	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/topology/hocon"
+)
+
+// problems collects all mistakes of a file.
+type problems struct {
+	tree *hocon.Tree
+	errs hocon.Errors
+	seen map[string]bool
+}
+
+// add notes a mistake once, however many sections it was merged into.
+func (p *problems) add(pos hocon.Pos, path string, err error) {
+	e := &hocon.Error{Pos: pos, Path: path, Err: err, Excerpt: p.tree.Excerpt(pos)}
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	if text := e.Error(); !p.seen[text] {
+		p.seen[text] = true
+		p.errs = append(p.errs, e)
+	}
+}
+
+// at notes a mistake in the value at a path below v. For a value that is not
+// there it is shown at the key that should hold it.
+func (p *problems) at(v *value, path []string, err error) {
+	n, rest := v.find(path)
+	pos := n.Pos
+	if len(rest) > 0 && !n.KeyPos.IsZero() {
+		pos = n.KeyPos
+	}
+	p.add(pos, shown(n, rest), err)
+}
+
+// atKey notes a mistake in the key at a path below v.
+func (p *problems) atKey(v *value, path []string, err error) {
+	n, rest := v.find(path)
+	pos := n.KeyPos
+	if pos.IsZero() {
+		pos = n.Pos
+	}
+	p.add(pos, shown(n, rest), err)
+}
+
+// fields notes what Schema.Decode found in the value at a path below v.
+func (p *problems) fields(v *value, at []string, errs []actor.FieldError) {
+	for _, e := range errs {
+		path := slices.Concat(at, e.Path)
+		if e.Key {
+			p.atKey(v, path, e.Err)
+			continue
+		}
+		p.at(v, path, e.Err)
+	}
+}
+
+// prepare notes what Factory.Prepare found. A FieldError says where.
+func (p *problems) prepare(v *value, at []string, err error) {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range all.Unwrap() {
+			p.prepare(v, at, one)
+		}
+		return
+	}
+	if e, ok := errors.AsType[actor.FieldError](err); ok {
+		p.fields(v, at, []actor.FieldError{e})
+		return
+	}
+	p.at(v, at, err)
+}
+
+// expr notes a mistake in an expression, at its place inside the text where the
+// text stands in the file as it is.
+func (p *problems) expr(v *value, path []string, err error) {
+	e, ok := errors.AsType[*rule.Error](err)
+	if !ok {
+		p.at(v, path, err)
+		return
+	}
+	n, rest := v.find(path)
+	p.add(p.inside(n, e), shown(n, rest), fmt.Errorf("expression: %s", e.Msg))
+}
+
+// inside returns the place of e, counted from where its text begins in the file.
+func (p *problems) inside(n *hocon.Node, e *rule.Error) hocon.Pos {
+	pos := n.Pos
+	line, caret, ok := strings.Cut(p.tree.Excerpt(pos), "\n")
+	if !ok || e.Line == 0 {
+		return pos
+	}
+	written := string([]rune(line)[min(utf8.RuneCountInString(caret)-1, utf8.RuneCountInString(line)):])
+	first, _, more := strings.Cut(n.Text, "\n")
+	open := 0
+	switch {
+	case strings.HasPrefix(written, `"""`+first):
+		open = 3
+	case more:
+		return pos
+	case strings.HasPrefix(written, `"`+first):
+		open = 1
+	case !strings.HasPrefix(written, first):
+		return pos
+	}
+	if e.Line > 1 {
+		return hocon.Pos{File: pos.File, Line: pos.Line + e.Line - 1, Col: e.Col}
+	}
+	pos.Col += open + e.Col - 1
+	return pos
+}
+
+// result returns all mistakes in reading order, the main file first; nil when
+// there are none.
+func (p *problems) result() error {
+	if len(p.errs) == 0 {
+		return nil
+	}
+	main := p.tree.Root.Pos.File
+	slices.SortStableFunc(p.errs, func(a, b *hocon.Error) int {
+		return cmp.Or(
+			compareBool(b.Pos.File == main, a.Pos.File == main),
+			cmp.Compare(a.Pos.File, b.Pos.File),
+			cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Col, b.Pos.Col),
+		)
+	})
+	return p.errs
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
