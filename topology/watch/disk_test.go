@@ -250,6 +250,22 @@ func TestAMissingFileIsReportedWhenItsDirectoryAppears(t *testing.T) {
 	next(t, w, conf(dir), optional)
 }
 
+func TestDirectoriesNobodyNeedsAreLetGo(t *testing.T) {
+	t.Parallel()
+	keep, leave := t.TempDir(), t.TempDir()
+	d := openDisk(slog.New(slog.DiscardHandler))
+	if d.fs == nil {
+		t.Skip("this machine has no file notifications left")
+	}
+	defer d.close()
+	d.watch([]string{conf(keep), conf(leave)})
+	d.watch([]string{conf(keep)})
+	got := d.fs.WatchList()
+	if !slices.Contains(got, keep) || slices.Contains(got, leave) {
+		t.Errorf("watched directories: got %q, want %s and not %s", got, keep, leave)
+	}
+}
+
 func TestWithoutNotificationsTheFilesArePolled(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

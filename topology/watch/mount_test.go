@@ -1,6 +1,11 @@
 package watch
 
-import "testing"
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+)
 
 const table = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:26 / /srv rw - nfs4 server:/export rw
@@ -32,6 +37,33 @@ func TestMountOf(t *testing.T) {
 			got := mounts.of(tt.path)
 			if got.remote != tt.remote || got.file != tt.file {
 				t.Errorf("mount of %s: got %+v, want remote %v, file %v", tt.path, got, tt.remote, tt.file)
+			}
+		})
+	}
+}
+
+func TestMountsWithoutNotificationsArePolledMoreOften(t *testing.T) {
+	tests := []struct {
+		name   string
+		mount  mount
+		slow   bool
+		warned int
+	}{
+		{name: "a local mount is left to its notifications", mount: mount{point: "/"}},
+		{name: "a remote mount is polled", mount: mount{point: "/srv", remote: true}, slow: true},
+		{name: "a mounted file is polled, and told once", mount: mount{point: "/srv/a.conf", file: true}, slow: true, warned: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var out bytes.Buffer
+			n := &notifier{log: slog.New(slog.NewTextHandler(&out, nil)), warned: map[string]bool{}}
+			for range 3 {
+				if got := n.judge("/srv/a.conf", tt.mount); got != tt.slow {
+					t.Errorf("slow: got %v, want %v", got, tt.slow)
+				}
+			}
+			if got := strings.Count(out.String(), "mount its directory"); got != tt.warned {
+				t.Errorf("warnings: got %d, want %d", got, tt.warned)
 			}
 		})
 	}

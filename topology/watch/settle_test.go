@@ -67,6 +67,8 @@ func TestSettle(t *testing.T) {
 			want:  []string{"120ms a.conf", "1.12s a.conf"}},
 		{name: "a busy writer is read at the bound",
 			steps: many([]step{save(0, "a.conf", "2")}, noise(50*ms, 50*ms, 60)), want: []string{"2.02s a.conf"}},
+		{name: "a writer that is busy between the two readings as well cannot put them off",
+			steps: many([]step{save(0, "a.conf", "2")}, noise(5*ms, 5*ms, 600)), want: []string{"2.02s a.conf"}},
 		{name: "an emptied file has two seconds to be filled",
 			steps: []step{save(0, "a.conf", "")}, want: []string{"2.12s a.conf"}},
 		{name: "an emptied file that is filled in time is one change",
@@ -149,7 +151,11 @@ func TestSettlerReadsWithinTheBound(t *testing.T) {
 		for at := now; !at.After(end) && !changed; at = at.Add(gap) {
 			s.event(at)
 			for !changed && !s.due.After(earlier(at.Add(gap), end)) {
-				changed = s.observe(s.due, next)
+				read := at
+				if s.due.After(at) {
+					read = s.due
+				}
+				changed = s.observe(read, next)
 			}
 		}
 		if !changed {
