@@ -81,11 +81,11 @@ func (c *messageContext) onFull(to actor.Ref, m actor.Message, err error) error 
 	self, trace := actor.Ref(&c.cell.node), c.Trace()
 	switch c.cell.settings.Load().OnFull {
 	case DeadLetter:
-		c.cell.sys.deadLetter(to.Path(), self, m, actor.ReasonFull, trace)
+		c.cell.sys.deadLetter(to.Path(), self, m, actor.ReasonFull, c.meta)
 	case Drop:
 		c.cell.sys.Publish(actor.Dropped{Path: to.Path(), Message: m, Policy: "on-full", Trace: trace})
 	case Retry:
-		c.cell.sys.retry(from{context.Background(), self, &meta{trace: trace}}, to, m, 1)
+		c.cell.sys.retry(from{context.Background(), self, c.meta}, to, m, 1)
 	case BlockOnFull:
 		return c.blockUntilRoom(to, m)
 	default:
@@ -104,7 +104,7 @@ const (
 // retry tells m again later; after the last attempt it becomes a dead letter.
 func (s *System) retry(ctx from, to actor.Ref, m actor.Message, attempt int) {
 	if attempt > retryTimes {
-		s.deadLetter(to.Path(), ctx.sender, m, actor.ReasonFull, ctx.meta.trace)
+		s.deadLetter(to.Path(), ctx.sender, m, actor.ReasonFull, ctx.meta)
 		return
 	}
 	delay := min(retryFirst<<(attempt-1), retryLast)
@@ -126,7 +126,7 @@ func (c *messageContext) blockUntilRoom(to actor.Ref, m actor.Message) error {
 		select {
 		case <-time.After(pause):
 		case <-c.Done():
-			c.cell.sys.deadLetter(to.Path(), &c.cell.node, m, actor.ReasonFull, c.Trace())
+			c.cell.sys.deadLetter(to.Path(), &c.cell.node, m, actor.ReasonFull, c.meta)
 			return nil
 		}
 	}
@@ -134,7 +134,7 @@ func (c *messageContext) blockUntilRoom(to actor.Ref, m actor.Message) error {
 
 func (c *messageContext) Reply(m actor.Message) error {
 	if c.env.sender == nil {
-		c.cell.sys.deadLetter(actor.DeadLetters, &c.cell.node, m, actor.ReasonNoSender, c.Trace())
+		c.cell.sys.deadLetter(actor.DeadLetters, &c.cell.node, m, actor.ReasonNoSender, c.meta)
 		return nil
 	}
 	return c.Tell(c.env.sender, m)
@@ -184,20 +184,31 @@ func (c *messageContext) Stop(r actor.Ref)        { c.Context.Stop(r.Path()) }
 func (c *messageContext) Watch(r actor.Ref) error { return c.Context.Watch(r.Path()) }
 func (c *messageContext) Unwatch(r actor.Ref)     { c.Context.Unwatch(r.Path()) }
 func (c *messageContext) Publish(e actor.Event)   { c.cell.sys.Publish(e) }
-func (c *messageContext) Letter() actor.Letter    { return letter[actor.Message]{c.env, c.Trace()} }
+func (c *messageContext) Letter() actor.Letter {
+	c.Trace() // a letter keeps its trace
+	return letter[actor.Message]{c.env, c.meta}
+}
 func (c *messageContext) Handle() actor.Handle {
 	return &handle{cell: c.cell, incarnation: c.cell.counters.incarnation.Load(), done: c.cell.goneChan()}
 }
 
 // letter is a message that is kept for later.
 type letter[T any] struct {
-	env   envelope[T]
-	trace actor.TraceID
+	env  envelope[T]
+	meta *meta
 }
 
 func (l letter[T]) Message() actor.Message { return asMessage(l.env.msg) }
 func (l letter[T]) Sender() actor.Ref      { return l.env.sender }
-func (l letter[T]) Trace() actor.TraceID   { return l.trace }
+func (l letter[T]) Trace() actor.TraceID   { return l.meta.trace }
+
+// metaOf is what a letter carries, also one that another engine made.
+func metaOf(l actor.Letter) *meta {
+	if own, ok := l.(letter[actor.Message]); ok {
+		return own.meta
+	}
+	return &meta{trace: l.Trace()}
+}
 
 // handle acts for one incarnation from outside its turn.
 type handle struct {
@@ -222,14 +233,14 @@ func (h *handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
 	}
 	ctx := messageContext{&Context[actor.Message]{cell: h.cell}}
 	if l, ok := cause.(letter[actor.Message]); ok {
-		ctx.env, ctx.meta = l.env, &meta{trace: l.trace}
+		ctx.env, ctx.meta = l.env, l.meta
 	}
 	return ctx.Tell(to, m)
 }
 
 func (h *handle) DeadLetter(l actor.Letter, reason string) {
 	releaseAsker(l.Sender(), actor.ErrActorFailed)
-	h.cell.sys.deadLetter(h.cell.path, l.Sender(), l.Message(), reason, l.Trace())
+	h.cell.sys.deadLetter(h.cell.path, l.Sender(), l.Message(), reason, metaOf(l))
 }
 
 func (h *handle) Done() <-chan struct{} { return h.done }
@@ -254,10 +265,6 @@ func (deadLettersRef) Path() actor.Path { return actor.DeadLetters }
 
 func (d deadLettersRef) Tell(ctx context.Context, m actor.Message) error {
 	sender, meta := originOf(ctx)
-	var t actor.TraceID
-	if meta != nil {
-		t = meta.trace
-	}
-	d.sys.deadLetter(actor.DeadLetters, sender, m, actor.ReasonExplicit, t)
+	d.sys.deadLetter(actor.DeadLetters, sender, m, actor.ReasonExplicit, meta)
 	return nil
 }

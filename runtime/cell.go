@@ -107,6 +107,9 @@ func (c *cell[T]) broken(value any) {
 
 func (c *cell[T]) failed(err error, panicked bool) {
 	c.counters.failed.Add(1)
+	if env := c.ctx.env; env.meta == nil || env.meta.kind == traced {
+		c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), actor.ReasonFailed+": "+err.Error(), c.ctx.meta)
+	}
 	c.fail(err, panicked)
 	c.ctx.leave()
 }
@@ -267,7 +270,7 @@ func (c *cell[T]) letter(env envelope[T], reason string) {
 	}
 	c.counters.lettered.Add(1)
 	releaseAsker(env.sender, actor.ErrStopped)
-	c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), reason, env.trace())
+	c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), reason, env.meta)
 }
 
 func (c *cell[T]) giveBack(back []actor.Letter) {

@@ -72,8 +72,8 @@ func (c *Context[T]) Sender() actor.Ref { return c.env.sender }
 
 // Trace is the current message's trace, made on first use.
 func (c *Context[T]) Trace() actor.TraceID {
-	if c.meta == nil {
-		c.meta = &meta{trace: actor.NewTraceID()}
+	if c.meta == nil || c.meta.trace.IsZero() {
+		c.meta = &meta{trace: actor.NewTraceID(), event: c.meta.aboutEvent()}
 	}
 	return c.meta.trace
 }

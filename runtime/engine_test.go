@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	gort "runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -494,9 +495,11 @@ func TestEveryAcceptedMessageIsAccountedFor(t *testing.T) {
 			s := New("test", WithLogger(quiet))
 			var handled, lettered, dropped, accepted atomic.Int64
 			s.Subscribe(func(e actor.Event) {
-				switch e.(type) {
+				switch e := e.(type) {
 				case actor.DeadLetter:
-					lettered.Add(1)
+					if !strings.HasPrefix(e.Reason, actor.ReasonFailed) { // counted as failed
+						lettered.Add(1)
+					}
 				case actor.Dropped:
 					dropped.Add(1)
 				}
@@ -537,4 +540,39 @@ func TestEveryAcceptedMessageIsAccountedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWhatBecomesOfEventMessagesMakesNoEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, kinds := newSystem(t), &record{}
+		s.Subscribe(func(e actor.Event) {
+			kinds.add(e.Kind())
+			if e.Kind() == "dead-letter" || e.Kind() == "message-dropped" {
+				s.TellEvent("/user/a", e)
+			}
+		})
+		one := Settings{Mailbox: mailbox.Settings{Capacity: 1, Overflow: mailbox.DropNew}}
+		resume := supervise.Strategy{OnFailure: supervise.Resume}
+		one.Supervision = &resume
+		spawnSpec(t, s, Spec{Name: "a", Settings: one, New: func() (actor.Behaviour, error) {
+			return actor.Func(func(ctx actor.Context, m actor.Message) error {
+				_ = ctx.Tell(ctx.Lookup("/user/nobody"), m)
+				return errors.New("boom")
+			}), nil
+		}})
+		synctest.Wait()
+		for range 3 {
+			_ = s.Lookup("/user/nobody").Tell(t.Context(), num(0))
+		}
+		synctest.Wait()
+		want := 0
+		for _, k := range kinds.all() {
+			if k == "dead-letter" || k == "message-dropped" {
+				want++
+			}
+		}
+		if want != 3 {
+			t.Errorf("got %d dead letters and drops in %v, want the 3 of the test alone", want, kinds.all())
+		}
+	})
 }

@@ -20,6 +20,7 @@ type envelope[T any] struct {
 type meta struct {
 	kind        metaKind
 	trace       actor.TraceID
+	event       bool   // the message is about an event: what becomes of it makes no further events
 	ended       *node  // of a notice: the actor that ended
 	timer       *timer // of a tick
 	incarnation uint64 // of a tick: who set the timer
@@ -36,12 +37,19 @@ const (
 // keepNotice tells the mailbox what must not be discarded.
 func keepNotice[T any](e envelope[T]) bool { return e.meta != nil && e.meta.kind == notice }
 
-func (e envelope[T]) trace() actor.TraceID {
-	if e.meta == nil {
+func (e envelope[T]) trace() actor.TraceID { return e.meta.traceID() }
+
+func (m *meta) traceID() actor.TraceID {
+	if m == nil {
 		return actor.TraceID{}
 	}
-	return e.meta.trace
+	return m.trace
 }
+
+// aboutEvent tells that nothing that becomes of the message is to be an event.
+func (e envelope[T]) aboutEvent() bool { return e.meta.aboutEvent() }
+
+func (m *meta) aboutEvent() bool { return m != nil && m.event }
 
 // asMessage is how a message of any type appears in events.
 func asMessage(m any) actor.Message {

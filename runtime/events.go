@@ -60,25 +60,29 @@ func (s *System) hand(sub *subscription, e actor.Event) {
 	sub.f(e)
 }
 
-// TellEvent sends an event's message to ref. When it is not accepted it is lost:
-// a dead letter about a dead letter would go round for ever.
+// eventMail marks messages about events.
+var eventMail = &meta{event: true}
+
+// TellEvent sends an event's message to the actor at to. What becomes of the
+// message, and of what is told while it is handled, makes no further events: a
+// dead letter about a dead letter would go round for ever.
 func (s *System) TellEvent(to actor.Path, e actor.Event) {
 	n, ok := s.registry.get(to)
 	if !ok {
 		return
 	}
 	if c, ok := n.body.(*cell[actor.Message]); ok {
-		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e)}, pushPlain)
+		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}, pushPlain)
 	}
 }
 
 // deadLetter publishes that m did not reach a handler.
-func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m actor.Message, reason string, t actor.TraceID) {
-	if len(s.stream.list()) == 0 {
+func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m actor.Message, reason string, mt *meta) {
+	if len(s.stream.list()) == 0 || mt.aboutEvent() {
 		return
 	}
 	s.Publish(actor.DeadLetter{
-		Recipient: recipient, Sender: pathOf(sender), Message: m, Reason: reason, Trace: t, Time: time.Now(),
+		Recipient: recipient, Sender: pathOf(sender), Message: m, Reason: reason, Trace: mt.traceID(), Time: time.Now(),
 	})
 }
 

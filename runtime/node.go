@@ -159,7 +159,7 @@ func (n *node) tooLate(s signal) {
 	switch s.kind {
 	case sigFail:
 		for _, l := range s.back {
-			n.sys.deadLetter(n.path, l.Sender(), l.Message(), actor.ReasonStopped, l.Trace())
+			n.sys.deadLetter(n.path, l.Sender(), l.Message(), actor.ReasonStopped, metaOf(l))
 		}
 	case sigCall:
 		s.f()

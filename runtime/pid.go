@@ -118,7 +118,7 @@ func (p *PID[T]) missing(env envelope[T], err error) error {
 			reason = actor.ReasonTerminating
 		}
 		releaseAsker(env.sender, actor.ErrStopped)
-		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), reason, env.trace())
+		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), reason, env.meta)
 	}
 	return fmt.Errorf("tell %s: %w", p.path, err)
 }

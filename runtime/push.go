@@ -82,7 +82,7 @@ func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
 func (c *cell[T]) dropped(env envelope[T]) {
 	c.counters.dropped.Add(1)
 	releaseAsker(env.sender, actor.ErrFull)
-	if len(c.sys.stream.list()) > 0 {
+	if len(c.sys.stream.list()) > 0 && !env.aboutEvent() {
 		c.sys.Publish(actor.Dropped{
 			Path: c.path, Message: asMessage(env.msg), Trace: env.trace(),
 			Policy: c.settings.Load().Mailbox.Overflow.String(),

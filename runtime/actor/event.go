@@ -33,6 +33,7 @@ const (
 	ReasonDropped     = "dropped"      // discarded by an overflow policy
 	ReasonCrashed     = "crashed"      // a plugin process died while it had the message
 	ReasonUnrouted    = "unrouted"     // no rule and no target matched
+	ReasonFailed      = "failed"       // its handler failed; the message was skipped
 	ReasonTerminating = "terminating"  // the system was shutting down
 	ReasonNoSender    = "no-sender"    // a reply to a message that nobody sent
 	ReasonExplicit    = "dead-letters" // sent to the target dead-letters
