@@ -1584,7 +1584,7 @@ type Log struct {
 	Level         int32                  `protobuf:"varint,2,opt,name=level,proto3" json:"level,omitempty"` // as in Go's log/slog
 	UnixNanos     int64                  `protobuf:"varint,3,opt,name=unix_nanos,json=unixNanos,proto3" json:"unix_nanos,omitempty"`
 	Message       string                 `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
-	Attributes    []byte                 `protobuf:"bytes,5,opt,name=attributes,proto3" json:"attributes,omitempty"` // a JSON object
+	Attributes    []byte                 `protobuf:"bytes,5,opt,name=attributes,proto3" json:"attributes,omitempty"` // a body: the list key, value, key, value, …
 	Trace         string                 `protobuf:"bytes,6,opt,name=trace,proto3" json:"trace,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

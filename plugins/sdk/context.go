@@ -1,0 +1,310 @@
+package sdk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/actord/actord/plugins/wire"
+	"github.com/actord/actord/runtime/actor"
+)
+
+// callContext is an instance's actor.Context, lent to each call.
+type callContext struct {
+	context.Context
+	in     *instance
+	letter *letter // the current message; nil in a hook
+	seq    uint64  // its number at the host; 0 for a tick
+	trace  actor.TraceID
+}
+
+func (c *callContext) enter(l *letter) {
+	c.letter, c.seq, c.trace = l, 0, actor.TraceID{}
+	if l != nil {
+		c.trace = l.trace
+	}
+}
+
+func (c *callContext) leave() { c.letter, c.seq = nil, 0 }
+
+type callKey struct{}
+
+// Value lets a context derived from this one still send as this actor.
+func (c *callContext) Value(key any) any {
+	if key == (callKey{}) {
+		return c
+	}
+	return c.Context.Value(key)
+}
+
+func (c *callContext) Self() actor.Ref {
+	return &ref{in: c.in, target: string(c.in.path), path: c.in.path}
+}
+
+func (c *callContext) Sender() actor.Ref {
+	if c.letter == nil {
+		return nil
+	}
+	return c.letter.Sender()
+}
+
+func (c *callContext) Trace() actor.TraceID {
+	if c.trace.IsZero() {
+		c.trace = actor.NewTraceID()
+	}
+	return c.trace
+}
+
+func (c *callContext) Log() *slog.Logger {
+	return slog.New(&logHandler{session: c.in.session, inst: c.in.id, trace: c.Trace().String()})
+}
+
+func (c *callContext) Tell(to actor.Ref, m actor.Message) error { return to.Tell(c, m) }
+
+func (c *callContext) Reply(m actor.Message) error {
+	return c.send(&wire.Command{Op: wire.OpReply}, m)
+}
+
+// send hands a command to the host, as this actor and caused by its message.
+func (c *callContext) send(cmd *wire.Command, m actor.Message) error {
+	cmd.Cause, cmd.Trace = c.seq, c.trace
+	return c.in.send(cmd, m)
+}
+
+func (c *callContext) Ask(to actor.Ref, m actor.Message, timeout time.Duration) (actor.Message, error) {
+	r, ok := to.(*ref)
+	if !ok {
+		return actor.Message{}, fmt.Errorf("ask %s: the address is not of this plugin: %w", to.Path(), actor.ErrUnsupported)
+	}
+	if r.path == c.in.path {
+		return actor.Message{}, fmt.Errorf("ask %s: %w", r.path, actor.ErrWouldDeadlock)
+	}
+	ctx, cancel := context.WithTimeout(c, timeout)
+	defer cancel()
+	return r.ask(ctx, m, timeout)
+}
+
+func (c *callContext) Lookup(p actor.Path) actor.Ref {
+	return &ref{in: c.in, target: string(p), path: p}
+}
+
+func (c *callContext) Resolve(t actor.Target) (actor.Ref, error) {
+	kind, path, err := t.Parse(c.in.path)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == actor.PathTarget:
+		return c.Lookup(path), nil
+	case kind == actor.ReplyTarget:
+		return replyRef{}, nil
+	default:
+		return &ref{in: c.in, target: string(t), path: path}, nil
+	}
+}
+
+func (c *callContext) After(d time.Duration, m actor.Message) (cancel func() bool) {
+	return c.in.arm(d, 0, m).stop
+}
+
+func (c *callContext) Every(d time.Duration, m actor.Message) (cancel func() bool) {
+	return c.in.arm(d, max(d, time.Millisecond), m).stop
+}
+
+func (c *callContext) Spawn(string, actor.Producer) (actor.Ref, error) {
+	return nil, c.in.session.unsupported("Spawn", "declare the child in the configuration")
+}
+
+func (c *callContext) Watch(actor.Ref) error {
+	return c.in.session.unsupported("Watch", "name the actor in the watch list of the configuration")
+}
+
+// Unwatch has nothing to take back, since Watch refuses.
+func (c *callContext) Unwatch(actor.Ref) {}
+
+func (c *callContext) Stop(r actor.Ref) {
+	if r.Path() != c.in.path {
+		c.Log().Warn("a plugin can stop only its own actor", "actor", string(r.Path()))
+		return
+	}
+	_ = c.send(&wire.Command{Op: wire.OpStop}, actor.Message{}) // an empty message can be sent
+}
+
+func (c *callContext) Publish(e actor.Event) {
+	if err := c.send(&wire.Command{Op: wire.OpPublish}, actor.EventMessage(e)); err != nil {
+		c.Log().Warn("event not published", "event", e.Kind(), "err", err)
+	}
+}
+
+func (c *callContext) Letter() actor.Letter {
+	if c.letter == nil {
+		return &letter{in: c.in}
+	}
+	kept := *c.letter
+	kept.seq, kept.trace = c.seq, c.Trace()
+	return &kept
+}
+
+func (c *callContext) Handle() actor.Handle { return handle{c.in} }
+
+// letter is a message with who sent it.
+type letter struct {
+	in     *instance
+	msg    actor.Message
+	sender string
+	trace  actor.TraceID
+	seq    uint64
+}
+
+func (l *letter) Message() actor.Message { return l.msg }
+func (l *letter) Trace() actor.TraceID   { return l.trace }
+
+func (l *letter) Sender() actor.Ref {
+	if l.sender == "" {
+		return nil
+	}
+	return &ref{in: l.in, target: l.sender, path: actor.Path(l.sender)}
+}
+
+// handle acts for an instance from any goroutine.
+type handle struct{ in *instance }
+
+func (h handle) Fail(err error, back ...actor.Letter) bool {
+	for _, l := range back {
+		h.DeadLetter(l, actor.ReasonCrashed+": given back in a plugin")
+	}
+	if h.in.ctx.Err() != nil || err == nil {
+		return false
+	}
+	h.in.push(item{kind: itemFail, err: err})
+	return true
+}
+
+func (h handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
+	if h.in.ctx.Err() != nil {
+		return fmt.Errorf("tell %s: the sender's incarnation has ended: %w", to.Path(), actor.ErrStopped)
+	}
+	c := &callContext{Context: h.in.ctx, in: h.in}
+	if cause != nil {
+		c.trace = cause.Trace()
+	}
+	return to.Tell(c, m)
+}
+
+func (h handle) DeadLetter(l actor.Letter, reason string) {
+	cmd := &wire.Command{Op: wire.OpDeadLetter, Reason: reason, Trace: l.Trace()}
+	if s := l.Sender(); s != nil {
+		cmd.Target = string(s.Path())
+	}
+	_ = h.in.send(cmd, l.Message()) // it came from the host, so it can go there
+}
+
+func (h handle) Done() <-chan struct{} { return h.in.ctx.Done() }
+
+// send packs a command for the host.
+func (in *instance) send(cmd *wire.Command, m actor.Message) error {
+	body, err := wire.AppendBody(nil, m.Body)
+	if err != nil {
+		return fmt.Errorf("send %q: %w", m.Kind, err)
+	}
+	cmd.Inst, cmd.Kind, cmd.Headers, cmd.Body = in.id, m.Kind, m.Headers, body
+	in.session.out.command(cmd)
+	return nil
+}
+
+// ref is an address in the host.
+type ref struct {
+	in     *instance
+	target string // what the host resolves
+	path   actor.Path
+}
+
+func (r *ref) Path() actor.Path { return r.path }
+
+// Tell sends m. With a handler's context it carries that actor as sender and its
+// trace; otherwise nobody is the sender.
+func (r *ref) Tell(ctx context.Context, m actor.Message) error {
+	if c, ok := ctx.Value(callKey{}).(*callContext); ok {
+		return c.send(&wire.Command{Op: wire.OpTell, Target: r.target}, m)
+	}
+	return r.in.send(&wire.Command{Op: wire.OpSend, Target: r.target, Trace: actor.TraceOf(ctx)}, m)
+}
+
+// Ask tells m and waits for the first reply.
+func (r *ref) Ask(ctx context.Context, m actor.Message) (actor.Message, error) {
+	timeout := time.Duration(0) // until ctx ends
+	if at, ok := ctx.Deadline(); ok {
+		timeout = max(time.Until(at), time.Nanosecond)
+	}
+	return r.ask(ctx, m, timeout)
+}
+
+func (r *ref) ask(ctx context.Context, m actor.Message, timeout time.Duration) (actor.Message, error) {
+	s := r.in.session
+	id, result := s.call()
+	defer s.dropCall(id)
+	cmd := &wire.Command{Op: wire.OpAsk, Target: r.target, Call: id, Timeout: int64(timeout), Trace: actor.TraceOf(ctx)}
+	if c, ok := ctx.Value(callKey{}).(*callContext); ok {
+		cmd.Cause, cmd.Trace = c.seq, c.trace
+	}
+	if err := r.in.send(cmd, m); err != nil {
+		return actor.Message{}, err
+	}
+	select {
+	case res := <-result:
+		return askResult(res)
+	case <-ctx.Done():
+		err := context.Cause(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = actor.ErrAskTimeout
+		}
+		return actor.Message{}, fmt.Errorf("ask %s: %w", r.path, err)
+	}
+}
+
+// known are the errors that keep their identity on the way from the host.
+var known = []error{
+	actor.ErrFull, actor.ErrStopped, actor.ErrBlockTimeout, actor.ErrWrongType, actor.ErrAskTimeout,
+	actor.ErrActorFailed, actor.ErrNotFound, actor.ErrTerminating, actor.ErrUnsupported,
+}
+
+// remoteError is an error of the host with its text and its identity.
+type remoteError struct {
+	text string
+	is   error
+}
+
+func (e *remoteError) Error() string { return e.text }
+func (e *remoteError) Unwrap() error { return e.is }
+
+func askResult(res *wire.Result) (actor.Message, error) {
+	if res.Error != "" {
+		e := &remoteError{text: res.Error}
+		for _, k := range known {
+			if k.Error() == res.Code {
+				e.is = k
+			}
+		}
+		return actor.Message{}, e
+	}
+	var d wire.Delivery
+	if _, err := wire.NextDelivery(res.Packed, &d); err != nil {
+		return actor.Message{}, fmt.Errorf("ask: the reply: %w", err)
+	}
+	body, err := wire.DecodeBody(d.Body)
+	return actor.Message{Kind: d.Kind, Body: body, Headers: d.Headers}, err
+}
+
+// replyRef stands for the sender of whatever message is current.
+type replyRef struct{}
+
+func (replyRef) Path() actor.Path { return actor.Path(actor.ToReply) }
+
+func (replyRef) Tell(ctx context.Context, m actor.Message) error {
+	c, ok := ctx.Value(callKey{}).(*callContext)
+	if !ok {
+		return fmt.Errorf("tell reply outside a handler: %w", actor.ErrUnsupported)
+	}
+	return c.Reply(m)
+}
