@@ -102,10 +102,11 @@ func (n *node) fail(err error, panicked bool) {
 	})
 }
 
-// failOutside is a failure that a behaviour reported from another goroutine.
+// failOutside is a failure that a behaviour reported from another goroutine, or,
+// without an error, only what it gives back.
 func (n *node) failOutside(s signal) {
 	n.body.giveBack(s.back)
-	if s.incarnation == n.counters.incarnation.Load() && n.is(running) {
+	if s.err != nil && s.incarnation == n.counters.incarnation.Load() && n.is(running) {
 		n.fail(s.err, false)
 	}
 }

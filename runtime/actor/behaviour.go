@@ -129,7 +129,9 @@ type Letter interface {
 // and return false or ErrStopped.
 type Handle interface {
 	// Fail makes err the failure of this incarnation. The letters in back go to
-	// the front of the mailbox in this order, so the next incarnation gets them.
+	// the front of the mailbox in this order, so the next incarnation gets them,
+	// or become dead letters when the actor ends. A nil err is no failure: it only
+	// gives the letters back.
 	Fail(err error, back ...Letter) bool
 	// Tell sends with this actor as sender and the trace of cause (may be nil).
 	Tell(to Ref, m Message, cause Letter) error
