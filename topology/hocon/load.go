@@ -160,7 +160,7 @@ func (l *loader) override(root raw) {
 		src := &source{name: o.String(), text: o.Key, override: true}
 		l.sources = append(l.sources, src)
 		fail := func(err *Error) {
-			l.errs = append(l.errs, &Error{Pos: Pos{File: src.name}, Msg: err.Msg, Hint: err.Hint})
+			l.errs = append(l.errs, &Error{Pos: Pos{File: src.name}, Path: err.Path, Msg: err.Msg, Hint: err.Hint})
 		}
 		p := &parser{lexer: newLexer(src), load: l}
 		p.check()
@@ -176,7 +176,9 @@ func (l *loader) override(root raw) {
 		}
 		at := p.at(0)
 		if p.err == nil {
+			keys := p.path
 			p.lexer = newLexer(&source{name: src.name, text: o.Value, override: true})
+			p.path = keys
 			p.check()
 			l.overrideValue(p, top, at)
 		}

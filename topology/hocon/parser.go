@@ -42,10 +42,10 @@ func (p *parser) document() raw {
 	return root
 }
 
-// deeper counts a level; it is false when there are too many.
+// deeper counts a level after its bracket; it is false when there are too many.
 func (p *parser) deeper() bool {
 	if p.depth++; p.depth > p.load.limits.Depth {
-		p.fail(p.off, "", "nested more than %d levels deep", p.load.limits.Depth)
+		p.fail(p.off-1, "", "nested more than %d levels deep", p.load.limits.Depth)
 		return false
 	}
 	return true

@@ -120,7 +120,8 @@ func (n *Node) List() ([]*Node, error) {
 }
 
 // Any returns the value as nil, bool, int64, float64, string, []any or
-// map[string]any. A number is an int64 if it is written as one that fits.
+// map[string]any. A number is an int64 if it is written as one that fits, and
+// infinite if it is too large for a float64.
 func (n *Node) Any() any {
 	if n == nil {
 		return nil

@@ -22,6 +22,7 @@ type env struct {
 	limit int
 	memos map[*slot]*memo
 	next  map[cut]*env // the envs made of this one: one per cut, so that they share what they find
+	above result       // what the value right above the cut turned out to be
 }
 
 // cut hides the values of a field from a height on.
@@ -52,15 +53,19 @@ func (r *resolver) below(e *env, s *slot, i int) *env {
 	return inner
 }
 
-// visible returns how many values of s can be seen.
-func (e *env) visible(s *slot) int {
+// visible returns how many values of s can be seen in e.
+func (r *resolver) visible(s *slot, e *env) int {
 	origin := s.origin()
 	if e == nil || origin.memo == nil || !origin.memo.limited {
 		return len(s.layers)
 	}
+	hops := 0
 	for ; e != nil; e = e.up {
 		if e.slot == origin {
 			return min(e.limit, len(s.layers))
+		}
+		if hops++; hops%8 == 0 {
+			r.steps++
 		}
 	}
 	return len(s.layers)
@@ -163,7 +168,7 @@ func (r *resolver) eval(s *slot, e *env) result {
 	r.lowest, r.stacked = math.MaxInt, len(s.layers) > 1
 	r.level++
 	m.busy = r.level
-	res := r.stack(s, e.visible(s), e)
+	res := r.stack(s, r.visible(s, e), e)
 	m.busy = 0
 	if r.lowest >= r.level { // nothing outside that is unfinished took part
 		r.lowest = math.MaxInt
@@ -185,41 +190,62 @@ func (r *resolver) remember(s *slot, e *env, m *memo, res result) {
 // stack looks at the lowest n values of a field, from the top down to the first
 // that hides the rest.
 func (r *resolver) stack(s *slot, n int, e *env) result {
+	if n == 1 && len(s.layers) == 1 {
+		return r.evalRaw(s.layers[0], e)
+	}
 	var parts []part
 	var via *chain
 	cycle := false
 	for i := n - 1; i >= 0; i-- {
-		inner := e
-		if i > 0 && looksBack(s.layers[i]) {
-			inner = r.below(e, s, i)
-		}
-		res := r.evalRaw(s.layers[i], inner)
-		switch res.what {
-		case undefined:
+		res, whole := r.layer(s, i, e)
+		switch {
+		case res.what == broken:
+			return res
+		case res.what == undefined:
 			cycle = cycle || res.cycle
 			continue
-		case broken:
+		case res.what != isObject && parts == nil:
 			return res
-		case isObject:
-			if i == n-1 && (n == 1 || len(s.layers) == 1) {
-				return res
-			}
+		case res.what != isObject:
+			whole = true // an array or text ends what the objects above it can join
+		default:
 			if via == nil {
 				via = res.via
 			}
 			parts = append(parts, partOf(s.layers[i], res))
-			continue
 		}
-		if parts == nil {
-			return res
+		if whole {
+			break
 		}
-		i = 0 // an array or text ends what objects above it can join
 	}
 	if parts == nil {
 		return result{what: undefined, cycle: cycle}
 	}
 	slices.Reverse(parts)
 	return result{what: isObject, view: &view{parts: parts, env: e}, via: via}
+}
+
+// layer finds out what the value at height i of a field is. It reports whether
+// that holds the lower values already, because it refers to them.
+func (r *resolver) layer(s *slot, i int, e *env) (res result, whole bool) {
+	if i == 0 || !looksBack(s.layers[i]) {
+		return r.evalRaw(s.layers[i], e), false
+	}
+	inner := r.below(e, s, i)
+	if inner.above.what == undefined {
+		lowest := r.lowest
+		r.lowest = math.MaxInt
+		res = r.evalRaw(s.layers[i], inner)
+		if r.lowest == math.MaxInt { // nothing unfinished took part
+			inner.above = res
+		}
+		r.lowest = min(lowest, r.lowest)
+	} else {
+		res = inner.above
+	}
+	lower := inner.memos[s]
+	whole = res.what == isObject && lower != nil && lower.done && lower.result.what == isObject && res.view.holds(lower.result.view)
+	return res, whole
 }
 
 // looksBack reports whether a value can refer to those below it.

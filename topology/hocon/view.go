@@ -92,6 +92,7 @@ type view struct {
 	// parts is an object that was joined of several, lowest first.
 	parts    []part
 	kids     map[string]*slot // fields of parts asked for so far
+	names    []string         // what keys found
 	building bool             // its node is being made
 }
 
@@ -160,27 +161,42 @@ func (v *view) child(key string) (*slot, *env, *chain) {
 
 // keys returns the names of the fields, in the order in which they were written first.
 func (v *view) keys() []string {
-	var keys []string
+	if v.names != nil {
+		return v.names
+	}
 	if v.only != nil {
-		for _, s := range v.only.fields {
-			keys = append(keys, s.key)
-		}
-		return keys
+		v.names = v.only.keys()
+		return v.names
 	}
 	known := map[string]bool{}
 	for _, p := range v.parts {
-		inner := p.view
+		var keys []string
 		if p.only != nil {
-			inner = &view{only: p.only}
+			keys = p.only.keys()
+		} else {
+			keys = p.view.keys()
 		}
-		for _, k := range inner.keys() {
+		for _, k := range keys {
 			if !known[k] {
 				known[k] = true
-				keys = append(keys, k)
+				v.names = append(v.names, k)
 			}
 		}
 	}
+	return v.names
+}
+
+func (o *object) keys() []string {
+	keys := make([]string, len(o.fields))
+	for i, s := range o.fields {
+		keys[i] = s.key
+	}
 	return keys
+}
+
+// holds reports whether an object was joined from another one.
+func (v *view) holds(other *view) bool {
+	return v == other || slices.ContainsFunc(v.parts, func(p part) bool { return p.view == other })
 }
 
 // elements returns the elements of an array.
@@ -198,7 +214,7 @@ func (v *view) elements() []elem {
 // numbered returns an object with numbers as keys as elements in their order;
 // ok is false when no key is a number.
 func (v *view) numbered() (elems []elem, ok bool) {
-	keys := slices.DeleteFunc(v.keys(), func(k string) bool { return !isIndex(k) })
+	keys := slices.DeleteFunc(slices.Clone(v.keys()), func(k string) bool { return !isIndex(k) })
 	slices.SortFunc(keys, compareIndex)
 	for _, k := range keys {
 		s, inner, via := v.child(k)
