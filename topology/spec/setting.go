@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -32,7 +33,7 @@ var secretWords = []string{"password", "passwd", "passphrase", "secret", "token"
 // variables of a plugin's environment and passwords in addresses are masked.
 func (s Setting) Shown() string {
 	key := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s.Key))
-	if s.Text != "" && (strings.HasPrefix(s.Key, "env.") || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })) {
+	if s.Text != `""` && (strings.HasPrefix(s.Key, "env.") || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })) {
 		return masked
 	}
 	if !strings.Contains(s.Text, "://") || !strings.Contains(s.Text, "@") {
@@ -55,7 +56,13 @@ func (s Setting) Shown() string {
 func settings(prefix string, class actor.Class, fields []actor.Field, values map[string]any) []Setting {
 	var out []Setting
 	for _, f := range fields {
-		if v := values[f.Name]; v != nil && !isEmpty(&f, v) {
+		v := values[f.Name]
+		fields, isObject := v.(map[string]any)
+		switch {
+		case v == nil || isEmpty(&f, v):
+		case isObject && f.Kind == actor.ObjectField:
+			out = append(out, settings(join(prefix, f.Name), cmp.Or(f.Class, class), f.Fields, fields)...)
+		default:
 			out = appendSettings(out, join(prefix, f.Name), class, &f, v)
 		}
 	}
@@ -72,10 +79,10 @@ func isEmpty(f *actor.Field, v any) bool {
 	return false
 }
 
+// appendSettings writes a value that may also be an element. An element that is
+// empty is not the same as none, so it has a text.
 func appendSettings(out []Setting, key string, class actor.Class, f *actor.Field, v any) []Setting {
-	if f.Class != "" {
-		class = f.Class
-	}
+	class = cmp.Or(f.Class, class)
 	n := len(out)
 	empty := ""
 	switch v := v.(type) {
