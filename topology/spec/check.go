@@ -92,6 +92,7 @@ func (c *checker) system(s *System, file *value, values map[string]any, errs []a
 	}
 	conf := typed[fileConf](known)
 	s.Settings = settings("", actor.Live, fileSchema.Fields, known)
+	s.StateDir = string(conf.System.StateDir)
 	s.Name, s.DrainTimeout, s.RootFailure = conf.System.Name, conf.System.DrainTimeout, conf.System.RootFailure
 	s.Reload = Reload(conf.Reload)
 	if err := actor.CheckName(s.Name); err != nil && !bad["system"] {

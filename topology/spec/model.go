@@ -16,6 +16,7 @@ type System struct {
 	Name         string
 	DrainTimeout time.Duration // how long a shutdown waits for the actors to become quiet; 0: not at all
 	RootFailure  string        // shutdown or stop-subtree
+	StateDir     string        // "": one below the user's state directory
 	Log          Log
 	Reload       Reload
 

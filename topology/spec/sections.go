@@ -25,6 +25,7 @@ type systemConf struct {
 	Name         string        `conf:"name" default:"default" doc:"shown in logs and traces" class:"process"`
 	DrainTimeout time.Duration `conf:"shutdown-drain-timeout" default:"2s" min:"0s" doc:"how long a shutdown waits for the actors to become quiet; 0 means not at all" class:"live"`
 	RootFailure  string        `conf:"root-failure" default:"shutdown" enum:"shutdown|stop-subtree" doc:"what an escalation past the top does" class:"live"`
+	StateDir     actor.File    `conf:"state-dir" default:"" doc:"folder for what outlives a run; empty means one below the user's state directory" class:"process"`
 }
 
 type logConf struct {

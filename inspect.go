@@ -1,0 +1,102 @@
+package actord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/actord/actord/topology"
+	"github.com/actord/actord/topology/plan"
+	"github.com/actord/actord/topology/spec"
+)
+
+// describeLimit is how long the plugins may take to say what they offer.
+const describeLimit = 30 * time.Second
+
+// load checks a configuration, plugins included, and ends what it opened.
+func (a *app) load(ctx context.Context, args []string) (topology.Source, *topology.Revision, error) {
+	src, err := a.sourceOf(args)
+	if err != nil {
+		return src, nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	rev, err := src.Load(ctx, nil)
+	if err != nil {
+		return src, nil, err
+	}
+	return src, rev, rev.Close(context.WithoutCancel(ctx), nil)
+}
+
+// check finds every mistake in a configuration.
+func (a *app) check(ctx context.Context, args []string) int {
+	src, rev, err := a.load(ctx, args)
+	if err != nil {
+		return a.fail(err)
+	}
+	fmt.Fprintf(a.out, "%s is right: %s\n", src.File, summary(rev.Spec))
+	return ExitOK
+}
+
+func summary(s *spec.System) string {
+	actors := 0
+	for range s.All() {
+		actors++
+	}
+	return count(actors, "actor") + ", " + count(len(s.Bridges), "bridge") + ", " + count(len(s.Plugins), "plugin")
+}
+
+func count(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// plan shows what a reload would do to the daemon that runs the file, or what a
+// start would do when none does.
+func (a *app) plan(ctx context.Context, args []string) int {
+	src, rev, err := a.load(ctx, args)
+	if err != nil {
+		return a.fail(err)
+	}
+	applied, revision, err := a.appliedBy(ctx, src, rev.Spec)
+	if err != nil {
+		return a.fail(err)
+	}
+	p := plan.Diff(applied, rev.Spec)
+	switch {
+	case applied == nil:
+		fmt.Fprintf(a.out, "no actord runs %s; a start would do this:\n", src.File)
+	case p.Empty():
+		fmt.Fprintf(a.out, "nothing to do: revision %d is what %s says\n", revision, src.File)
+		return ExitOK
+	default:
+		fmt.Fprintf(a.out, "a reload of revision %d would do this:\n", revision)
+	}
+	fmt.Fprint(a.out, p.String())
+	fmt.Fprintf(a.out, "%s, %d unchanged\n", count(len(p.Steps), "step"), p.Unchanged)
+	if p.Empty() {
+		return ExitOK
+	}
+	return ExitChanges
+}
+
+// appliedBy is the configuration that the daemon running src has applied, nil
+// when none runs.
+func (a *app) appliedBy(ctx context.Context, src topology.Source, s *spec.System) (*spec.System, uint64, error) {
+	dir, err := topology.StateDir(s.StateDir, src.File, a.env)
+	if err != nil {
+		return nil, 0, err
+	}
+	applied, running, err := topology.ReadApplied(dir)
+	if err != nil || !running {
+		return nil, 0, err
+	}
+	rev, err := src.Parse(ctx, fmt.Sprintf("revision %d", applied.Revision), applied.Config)
+	if err != nil {
+		return nil, 0, fmt.Errorf("the applied revision %d cannot be read with this program's behaviours: %w", applied.Revision, err)
+	}
+	return rev.Spec, applied.Revision, errors.Join(rev.Close(ctx, nil))
+}

@@ -1,0 +1,174 @@
+package actord
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/actord/actord/runtime"
+	"github.com/actord/actord/topology"
+	"github.com/actord/actord/topology/hocon"
+	"github.com/actord/actord/topology/spec"
+)
+
+// shutdownLimit is how long an ordered shutdown may take before it is forced.
+const shutdownLimit = 30 * time.Second
+
+// run is the daemon.
+func (a *app) run(ctx context.Context, args []string) int {
+	file, err := a.file(args)
+	if err != nil {
+		fmt.Fprintln(a.err, "actord run:", err)
+		return ExitUsage
+	}
+	signals := make(chan os.Signal, 8) // before anything starts, so that no signal is missed
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	defer signal.Stop(signals)
+
+	logs := newLogging(a.err)
+	d := &daemon{app: a, logs: logs, log: logs.logger(), signals: signals, file: file}
+	return d.run(ctx)
+}
+
+// daemon is one run of the system.
+type daemon struct {
+	*app
+	file    string
+	logs    *logging
+	log     *slog.Logger
+	signals chan os.Signal
+	top     *topology.Topology
+	sys     *runtime.System
+	losses  *losses
+}
+
+func (d *daemon) run(ctx context.Context) int {
+	begun := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	src, err := d.source()
+	if err != nil {
+		return d.fail(err)
+	}
+	started := make(chan error, 1)
+	go func() { // owned by the select below, which waits for it
+		d.top, err = topology.Start(ctx, src, topology.Options{Log: d.log, Configure: d.configure, Attach: d.attach, Env: d.env})
+		started <- err
+	}()
+	for {
+		select {
+		case err := <-started:
+			if err != nil {
+				return d.startFailed(err)
+			}
+			d.sys = d.top.System()
+			d.greet(begun)
+			return d.serve(ctx)
+		case s := <-d.signals:
+			if s != syscall.SIGHUP {
+				cancel(fmt.Errorf("%s during the start", s))
+			}
+		}
+	}
+}
+
+func (d *daemon) startFailed(err error) int {
+	var wrong hocon.Errors
+	if errors.As(err, &wrong) {
+		return d.fail(err)
+	}
+	fmt.Fprintf(d.err, "actord: %v\n", err)
+	return ExitInvalid
+}
+
+// serve keeps the system running until a signal or a failure past the top.
+func (d *daemon) serve(ctx context.Context) int {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	watched := make(chan struct{})
+	go func() { // owned by watched, which shutdown waits for
+		defer close(watched)
+		d.top.Run(ctx)
+	}()
+	for {
+		select {
+		case s := <-d.signals:
+			if s == syscall.SIGHUP {
+				d.top.Trigger("SIGHUP")
+				continue
+			}
+			d.log.Info("shutting down", "signal", s.String())
+			cancel()
+			<-watched
+			return d.shutdown(ExitOK)
+		case err := <-d.sys.Failed():
+			d.log.Error("shutting down: the system failed", "err", err)
+			cancel()
+			<-watched
+			return d.shutdown(ExitFailed)
+		}
+	}
+}
+
+// shutdown ends the system in order; a second signal ends the process at once.
+func (d *daemon) shutdown(code int) int {
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	defer cancel()
+	begun, done := time.Now(), make(chan error, 1)
+	go func() { done <- d.top.Stop(ctx) }()
+	for {
+		select {
+		case err := <-done:
+			d.losses.close()
+			if err != nil {
+				d.log.Error("shutdown was not complete", "err", err)
+				return ExitForced
+			}
+			d.log.Info("stopped", "took", time.Since(begun).Round(time.Millisecond))
+			return code
+		case s := <-d.signals:
+			if s != syscall.SIGHUP {
+				d.log.Warn("shutdown forced by a second signal", "signal", s.String())
+				return ExitForced
+			}
+		}
+	}
+}
+
+// configure takes over the settings that concern the process.
+func (d *daemon) configure(s *spec.System) { d.logs.set(s.Log) }
+
+// source is the configuration with everything that it may name.
+func (a *app) source() (topology.Source, error) { return a.sourceOf(nil) }
+
+func (a *app) sourceOf(args []string) (topology.Source, error) {
+	file, err := a.file(args)
+	if err != nil {
+		return topology.Source{}, err
+	}
+	reg, err := a.registry()
+	if err != nil {
+		return topology.Source{}, err
+	}
+	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+		return topology.Source{}, fmt.Errorf("%s is not there; name a configuration with --config FILE or $ACTORD_CONFIG, or run actord where an application.conf is", file)
+	}
+	return topology.Source{
+		File: file, Registry: reg, Open: openPlugin(slog.New(slog.DiscardHandler), nil),
+		Options: hocon.Options{Env: a.env, Overrides: a.overrides},
+	}, nil
+}
+
+// absolute shows a file the way a person can open it from anywhere.
+func absolute(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		return abs
+	}
+	return file
+}
