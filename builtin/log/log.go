@@ -50,6 +50,7 @@ type Log struct {
 
 // Receive writes the record; the logger adds the actor and the trace.
 func (l *Log) Receive(ctx actor.Context, m actor.Message) error {
+	_ = ctx.Trace() // a message that came without one gets it here, for the record and for the way on
 	if log := ctx.Log(); log.Enabled(ctx, l.level) {
 		log.LogAttrs(ctx, l.level, l.config.Message, l.attrs(ctx, m)...)
 	}

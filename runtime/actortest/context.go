@@ -1,6 +1,7 @@
 package actortest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"log/slog"
@@ -193,6 +194,9 @@ func sameBody(a, b any) bool {
 	case float64:
 		b, ok := b.(float64)
 		return ok && (a == b || math.IsNaN(a) && math.IsNaN(b))
+	case []byte:
+		b, ok := b.([]byte)
+		return ok && bytes.Equal(a, b)
 	case []any:
 		b, ok := b.([]any)
 		return ok && slices.EqualFunc(a, b, sameBody)

@@ -22,7 +22,7 @@ type Received struct {
 // makes it an actor that a running system has at a path. It is safe for
 // concurrent use; its expectations belong to the test's goroutine.
 type Probe struct {
-	tb   testing.TB
+	tb   reporter
 	path actor.Path
 
 	mu    sync.Mutex // guards what follows
@@ -31,8 +31,17 @@ type Probe struct {
 	fresh chan struct{} // closed at the next message
 }
 
+// reporter is the part of testing.TB that a probe needs.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // NewProbe returns a probe that calls itself path.
-func NewProbe(t testing.TB, path actor.Path) *Probe {
+func NewProbe(t testing.TB, path actor.Path) *Probe { return newProbe(t, path) }
+
+func newProbe(t reporter, path actor.Path) *Probe {
 	return &Probe{tb: t, path: path, fresh: make(chan struct{})}
 }
 
