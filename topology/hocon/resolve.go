@@ -194,7 +194,7 @@ func (r *resolver) stack(s *slot, n int, e *env) result {
 		return r.evalRaw(s.layers[0], e)
 	}
 	var parts []part
-	var via *chain
+	var only result // the part, if there is one
 	cycle := false
 	for i := n - 1; i >= 0; i-- {
 		res, whole := r.layer(s, i, e)
@@ -209,20 +209,21 @@ func (r *resolver) stack(s *slot, n int, e *env) result {
 		case res.what != isObject:
 			whole = true // an array or text ends what the objects above it can join
 		default:
-			if via == nil {
-				via = res.via
-			}
+			only = res
 			parts = append(parts, partOf(s.layers[i], res))
 		}
 		if whole {
 			break
 		}
 	}
-	if parts == nil {
+	switch len(parts) {
+	case 0:
 		return result{what: undefined, cycle: cycle}
+	case 1:
+		return only
 	}
 	slices.Reverse(parts)
-	return result{what: isObject, view: &view{parts: parts, env: e}, via: via}
+	return result{what: isObject, view: &view{parts: parts, env: e}}
 }
 
 // layer finds out what the value at height i of a field is. It reports whether
