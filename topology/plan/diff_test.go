@@ -101,7 +101,7 @@ func TestStepsHoldBothSides(t *testing.T) {
 // TestAnyPlanLeadsFromOneSystemToTheOther does the steps of many plans to sets
 // of paths with hashes and checks where they lead.
 func TestAnyPlanLeadsFromOneSystemToTheOther(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range uint64(100) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		a, b := random(dice), random(dice)
 		old, new := system(t, a), system(t, b)

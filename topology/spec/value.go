@@ -190,15 +190,16 @@ func (v *value) find(path []string) (*hocon.Node, []string) {
 	n := v.node
 	for len(path) > 0 {
 		next := n.Lookup(path[0])
-		if next == nil || n.Kind != hocon.Array {
-			break
+		switch {
+		case next != nil && (n != v.node || n.Kind == hocon.Array):
+			n = next
+		case next != nil || path[0] != "0" || n.Kind == hocon.Null || n.Kind == hocon.Array:
+			return n, path
 		}
-		n, path = next, path[1:]
-		for n.Kind == hocon.Object && len(path) > 0 && n.Get(path[0]) != nil {
-			n, path = n.Get(path[0]), path[1:]
-		}
+		// Otherwise a lone value stands for a list of one.
+		path = path[1:]
 	}
-	return n, path
+	return n, nil
 }
 
 // shown writes a path as mistakes show it: without the leading actord, elements
