@@ -89,13 +89,31 @@ func (c *checker) actor(path actor.Path, own, defaults, under *value) *Actor {
 
 	a := &Actor{Path: path, Pos: own.node.KeyPos}
 	values, errs := actorSchema.Decode(v.raw(actorSchema.Fields))
-	c.fields(v, nil, errs)
 	a.Behaviour, _ = values["behaviour"].(string)
+	c.fields(v, nil, c.misplaced(a.Behaviour, errs))
 	c.behaviour(a, v)
 	c.fillActor(a, v, own, values, broken(errs))
 	a.Children = c.children(path, own.get("children"), defaults, childSupervision)
 	a.Hash = digest(slices.Concat(a.Settings, a.ArgSettings), hashes(a.Children)...)
 	return a
+}
+
+// misplaced says of unknown keys that belong into a block of the actor where they
+// belong.
+func (c *checker) misplaced(behaviour string, errs []actor.FieldError) []actor.FieldError {
+	blocks := slices.Clone(actorSchema.Fields)
+	if f, ok := c.reg.Behaviour(behaviour); ok {
+		blocks = append(blocks, actor.Field{Name: "args", Kind: actor.ObjectField, Fields: f.Schema().Fields})
+	}
+	for i, e := range errs {
+		for _, block := range blocks {
+			if _, ok := (actor.Schema{Fields: block.Fields}).Field(e.Path[0]); ok && e.Key && len(e.Path) == 1 {
+				errs[i].Err = fmt.Errorf("unknown key; it belongs in %s { }", block.Name)
+				break
+			}
+		}
+	}
+	return errs
 }
 
 func hashes(actors []*Actor) []string {

@@ -21,6 +21,8 @@ actord.actors.a {
   behaviour = sink
   mailbox { capcity = 3 }
 }`, []string{`application.conf:4:13: actors.a.mailbox.capcity: unknown key; did you mean "capacity"?`}},
+		{"a key of the mailbox outside of it", "actord.actors.a { behaviour = sink, capacity = 3 }", []string{`application.conf:1:37: actors.a.capacity: unknown key; it belongs in mailbox { }`}},
+		{"an argument outside of args", "actord.actors.a { behaviour = limit, burst = 30 }", []string{`application.conf:1:38: actors.a.burst: unknown key; it belongs in args { }`}},
 		{"an unknown section", "actord { aktors { } }", []string{`application.conf:1:10: aktors: unknown key; did you mean "actors"?`}},
 		{"an unknown behaviour", "actord.actors.a { behaviour = rooter }", []string{`application.conf:1:31: actors.a.behaviour: unknown behaviour "rooter"; did you mean "router"?`}},
 		{"an unknown behaviour without a like", "actord.actors.a { behaviour = teleporter }", []string{`application.conf:1:31: actors.a.behaviour: unknown behaviour "teleporter" (known are fraud/score, limit, router, sink)`}},

@@ -121,18 +121,19 @@ func everyKey(t *testing.T, at string, fields []actor.Field, n *hocon.Node) {
 }
 
 func TestTheReferenceStatesTheClassOfEveryKey(t *testing.T) {
-	for _, s := range []struct {
-		line  string
-		class actor.Class
-	}{
-		{"name = default", actor.Process}, {"root-failure", actor.Live}, {"log {", actor.Live}, {"reload {", actor.Live},
-		{"subscriptions", actor.Live}, {"# behaviour", actor.Replace}, {"# description", actor.Cosmetic}, {"mailbox {", actor.Live},
-		{"supervision {", actor.Live}, {"start-order", actor.Cosmetic}, {"on-full", actor.Live}, {"start = lazy", actor.Cosmetic},
-	} {
-		_, rest, _ := strings.Cut(Reference(), "  "+s.line)
-		got, _, _ := strings.Cut(rest, "\n")
-		if want := "[" + string(s.class) + "]"; !strings.Contains(got, want) {
-			t.Errorf("%s: got %q, want %s", s.line, got, want)
+	for name, fields := range described {
+		_, rest, _ := strings.Cut("\n"+Reference(), "\n  "+name+" {")
+		head, rest, _ := strings.Cut(rest, "\n")
+		body, _, _ := strings.Cut(rest, "\n  }\n")
+		if name == "" {
+			head, body = "", Reference()
+		}
+		for _, f := range fields {
+			class := "[" + string(f.Class)
+			line := regexp.MustCompile(`(?m)^ +(# )?` + f.Name + ` [={].*$`).FindString(body)
+			if f.Class != "" && !strings.Contains(head, class) && !strings.Contains(line, class) {
+				t.Errorf("%s: %q does not say %s]", name, line, class)
+			}
 		}
 	}
 }
