@@ -55,7 +55,7 @@ type problem struct {
 	Detail string `json:"detail,omitempty"`
 	Line   int    `json:"line,omitempty"`
 	Column int    `json:"column,omitempty"`
-	Offset *int64 `json:"offset,omitempty"`
+	Offset *int   `json:"offset,omitempty"`
 	Trace  string `json:"trace"`
 }
 

@@ -273,7 +273,7 @@ func TestLoopbackAnswers(t *testing.T) {
 		{name: "no such path", method: "POST", path: "/order", contentType: js, body: "{}", status: 404, field: "detail", want: "known paths are /bad, /echo, /full, /gone, /orders, /when"},
 		{name: "no such method", method: "DELETE", path: "/orders", status: 405, field: "error", want: "method not allowed", header: "Allow", value: "GET, POST"},
 		{name: "malformed JSON", method: "POST", path: "/orders", contentType: js, body: "{\n \"a\": tru }", status: 400, field: "line", want: "2"},
-		{name: "an empty body", method: "POST", path: "/orders", contentType: js, status: 400, field: "detail", want: "it ends too early"},
+		{name: "an empty body", method: "POST", path: "/orders", contentType: js, status: 400, field: "detail", want: "it ends where a value is wanted"},
 		{name: "a form", method: "POST", path: "/orders", contentType: "application/x-www-form-urlencoded", body: "a=1", status: 415, field: "error", want: "unsupported content type"},
 		{name: "no content type", method: "POST", path: "/orders", body: "{}", status: 415, field: "detail", want: `Content-Type "" is not JSON; send Content-Type: application/json`},
 		{name: "another charset", method: "POST", path: "/orders", contentType: js + "; charset=latin1", body: "{}", status: 415, field: "detail", want: `charset "latin1" is not supported; send UTF-8`},
