@@ -2,7 +2,6 @@ package actord
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -54,14 +53,23 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %s", n, what)
 }
 
-// plan shows what a reload would do to the daemon that runs the file, or what a
-// start would do when none does.
+// plan shows what a reload with the file would do to the daemon that runs, or
+// what a start would do when none does. The daemon is the one that runs the file
+// itself, else the one that runs --config, $ACTORD_CONFIG or ./application.conf.
 func (a *app) plan(ctx context.Context, args []string) int {
+	candidates := []string{a.config}
+	if len(args) == 1 {
+		candidates, a.config = []string{args[0], a.config}, ""
+	}
 	src, rev, err := a.load(ctx, args)
 	if err != nil {
 		return a.fail(err)
 	}
-	applied, revision, err := a.appliedBy(ctx, src, rev.Spec)
+	fallback, err := a.file(nil)
+	if err != nil {
+		return a.fail(err)
+	}
+	applied, revision, err := a.appliedBy(ctx, src, rev.Spec, append(candidates, fallback))
 	if err != nil {
 		return a.fail(err)
 	}
@@ -83,20 +91,29 @@ func (a *app) plan(ctx context.Context, args []string) int {
 	return ExitChanges
 }
 
-// appliedBy is the configuration that the daemon running src has applied, nil
-// when none runs.
-func (a *app) appliedBy(ctx context.Context, src topology.Source, s *spec.System) (*spec.System, uint64, error) {
-	dir, err := topology.StateDir(s.StateDir, src.File, a.env)
-	if err != nil {
-		return nil, 0, err
+// appliedBy is the configuration that is applied by the first daemon found that
+// runs one of files; nil when none runs.
+func (a *app) appliedBy(ctx context.Context, src topology.Source, s *spec.System, files []string) (*spec.System, uint64, error) {
+	for _, file := range files {
+		if file == "" {
+			continue
+		}
+		dir, err := topology.StateDir(s.StateDir, file, a.env)
+		if err != nil {
+			return nil, 0, err
+		}
+		applied, running, err := topology.ReadApplied(dir)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !running {
+			continue
+		}
+		rev, err := src.Parse(ctx, fmt.Sprintf("revision %d", applied.Revision), applied.Config)
+		if err != nil {
+			return nil, 0, fmt.Errorf("the applied revision %d cannot be read with this program's behaviours: %w", applied.Revision, err)
+		}
+		return rev.Spec, applied.Revision, rev.Close(ctx, nil)
 	}
-	applied, running, err := topology.ReadApplied(dir)
-	if err != nil || !running {
-		return nil, 0, err
-	}
-	rev, err := src.Parse(ctx, fmt.Sprintf("revision %d", applied.Revision), applied.Config)
-	if err != nil {
-		return nil, 0, fmt.Errorf("the applied revision %d cannot be read with this program's behaviours: %w", applied.Revision, err)
-	}
-	return rev.Spec, applied.Revision, errors.Join(rev.Close(ctx, nil))
+	return nil, 0, nil
 }

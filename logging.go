@@ -103,16 +103,21 @@ type lineWriter struct {
 func (h *lineHandler) Enabled(context.Context, slog.Level) bool { return true }
 
 func (h *lineHandler) Handle(_ context.Context, r slog.Record) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s %-5s ", r.Time.Format("15:04:05.000"), r.Level)
-	if h.actor != "" {
-		b.WriteString(h.actor + "  ")
-	}
-	b.WriteString(r.Message + h.attrs)
+	var b, facts strings.Builder
+	about := h.actor
 	r.Attrs(func(a slog.Attr) bool {
-		writeAttr(&b, h.prefix, a)
+		if a.Key == "actor" && about == "" && h.prefix == "" {
+			about = a.Value.String()
+		} else {
+			writeAttr(&facts, h.prefix, a)
+		}
 		return true
 	})
+	fmt.Fprintf(&b, "%s %-5s ", r.Time.Format("15:04:05.000"), r.Level)
+	if about != "" {
+		b.WriteString(about + "  ")
+	}
+	b.WriteString(r.Message + h.attrs + facts.String())
 	b.WriteByte('\n')
 	h.out.mu.Lock()
 	defer h.out.mu.Unlock()

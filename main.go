@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/actord/actord/builtin"
@@ -119,6 +120,9 @@ func (a *app) override(s string) error {
 	key, value, ok := strings.Cut(s, "=")
 	if !ok || key == "" {
 		return fmt.Errorf("want key=value, e.g. actord.log.level=debug")
+	}
+	if _, err := hocon.Parse("-D", []byte("x = "+value), hocon.Options{}); err != nil && !strings.Contains(value, "${") {
+		value = strconv.Quote(value) // a plain text such as 127.0.0.1:80, which HOCON wants in quotes
 	}
 	a.overrides = append(a.overrides, hocon.Override{Key: key, Value: value})
 	return nil

@@ -120,7 +120,10 @@ func (d *daemon) greet(begun time.Time) {
 	s := rev.Spec
 	d.log.Info("running", "system", s.Name, "what", summary(s), "config", absolute(d.file), "revision", n, "took", time.Since(begun).Round(time.Millisecond))
 	for a := range s.All() {
-		d.log.Info("actor "+a.Behaviour, "actor", string(a.Path))
+		d.log.Info("runs "+a.Behaviour, "actor", string(a.Path))
+	}
+	for _, b := range s.Bridges {
+		d.log.Info("runs "+b.Type, "actor", string(b.Path))
 	}
 	for _, b := range s.Bridges {
 		for _, line := range firstMessages(b) {
