@@ -51,26 +51,31 @@ func functions(b *budget) map[string]any {
 		"__in":       b.in,
 		"__add":      b.add,
 		"__true":     truth,
+		"__text":     textOrNil,
 		"__list":     orEmpty,
 		"__cost":     func(v any) any { b.inspect(v); return v },
 		"__step":     func(v any) any { b.spend(stepCost); return v },
 		"__stepBool": func(v any) bool { b.spend(stepCost); return truth(v) },
 
-		"len":        length,
-		"int":        toInt,
-		"float":      toFloat,
-		"string":     func(v any) any { s := text(v); b.make(len(s)); return s },
-		"lower":      b.mapText(strings.ToLower),
-		"upper":      b.mapText(strings.ToUpper),
-		"trim":       b.mapText(strings.TrimSpace),
-		"trimPrefix": b.mapText2(strings.TrimPrefix),
-		"trimSuffix": b.mapText2(strings.TrimSuffix),
-		"split":      b.split,
-		"replace":    b.replace,
-		"join":       b.join,
-		"concat":     b.concat,
-		"keys":       b.keys,
-		"values":     b.values,
+		"len":         length,
+		"int":         toInt,
+		"float":       toFloat,
+		"string":      func(v any) any { s := text(v); b.make(len(s)); return s },
+		"lower":       b.mapText(strings.ToLower),
+		"upper":       b.mapText(strings.ToUpper),
+		"trim":        b.mapText(strings.TrimSpace),
+		"trimPrefix":  b.mapText2(strings.TrimPrefix),
+		"trimSuffix":  b.mapText2(strings.TrimSuffix),
+		"hasPrefix":   onText(strings.HasPrefix, false),
+		"hasSuffix":   onText(strings.HasSuffix, false),
+		"indexOf":     onText(strings.Index, -1),
+		"lastIndexOf": onText(strings.LastIndex, -1),
+		"split":       b.split,
+		"replace":     b.replace,
+		"join":        b.join,
+		"concat":      b.concat,
+		"keys":        b.keys,
+		"values":      b.values,
 	}
 }
 
@@ -251,6 +256,25 @@ func asText(v any) string {
 		panic(fmt.Errorf("%s is not a text", show(v)))
 	}
 	return s
+}
+
+// textOrNil lets texts, bytes and nil pass.
+func textOrNil(v any) any {
+	switch v.(type) {
+	case nil, string, []byte:
+		return v
+	}
+	return asText(v)
+}
+
+// onText makes a function of two texts; of nil it is absent.
+func onText[R any](f func(s, part string) R, absent R) func(any, any) any {
+	return func(v, part any) any {
+		if v == nil {
+			return absent
+		}
+		return f(asText(v), asText(part))
+	}
 }
 
 func (b *budget) mapText(f func(string) string) func(any) any {

@@ -19,7 +19,6 @@ var nativeFunctions = []string{
 	"all", "none", "any", "one", "filter", "map", "find", "findIndex", "findLast", "findLastIndex", "count", "sum",
 	"groupBy", "sortBy", "reduce",
 	"abs", "ceil", "floor", "round", "max", "min", "mean", "median",
-	"indexOf", "lastIndexOf", "hasPrefix", "hasSuffix",
 	"first", "last", "take", "reverse", "sort", "type",
 }
 

@@ -22,6 +22,9 @@ var predicateResults = map[string]string{
 	"map": "__step", "sum": "__step", "groupBy": "__step", "sortBy": "__step", "reduce": "__step",
 }
 
+// listFunctions take a list and do not loop over an expression.
+var listFunctions = []string{"first", "last", "take", "reverse", "sort"}
+
 // Visit rewrites one node.
 func (p *patcher) Visit(n *ast.Node) {
 	switch x := (*n).(type) {
@@ -64,6 +67,8 @@ func (p *patcher) binary(n *ast.Node, x *ast.BinaryNode) {
 			return
 		}
 		ast.Patch(n, eq)
+	case "contains", "startsWith", "endsWith", "matches":
+		x.Left, x.Right = asTextNode(x.Left), asTextNode(x.Right)
 	case "in":
 		ast.Patch(n, call("__in", x.Left, x.Right))
 	case "+":
@@ -76,6 +81,9 @@ func (p *patcher) binary(n *ast.Node, x *ast.BinaryNode) {
 func (p *patcher) builtin(x *ast.BuiltinNode) {
 	step, loops := predicateResults[x.Name]
 	if !loops {
+		if slices.Contains(listFunctions, x.Name) && len(x.Arguments) > 0 {
+			x.Arguments[0] = asList(x.Arguments[0])
+		}
 		for i, a := range x.Arguments {
 			if !isNumber(a) {
 				x.Arguments[i] = call("__cost", a)
@@ -113,6 +121,13 @@ func asBool(n ast.Node) ast.Node {
 		return n
 	}
 	return call("__true", n)
+}
+
+func asTextNode(n ast.Node) ast.Node {
+	if isPlain(n) && n.Type().Kind() == reflect.String {
+		return n
+	}
+	return call("__text", n)
 }
 
 func asList(n ast.Node) ast.Node {

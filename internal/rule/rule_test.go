@@ -109,6 +109,10 @@ var conditions = []struct {
 	{"keys(msg.customer) == ['country', 'id'] and values(msg.customer) == ['DE', 7]", true},
 	{"split('a,b', ',') == ['a', 'b'] and join(['a', 1], '-') == 'a-1'", true},
 	{"msg.items == msg.items", true},
+	{"hasPrefix(kind, 'or') and not hasSuffix(msg.missing, 'er')", true},
+	{"indexOf(msg.note, 'rush') == 2 and lastIndexOf(msg.missing, 'x') == -1", true},
+	{"first(msg.missing) == nil and len(sort(msg.missing)) == 0 and len(take(msg.missing, 2)) == 0", true},
+	{"msg.raw matches '^x'", true},
 	{"msg.items | map(.sku) | last() == 'b'", true},
 }
 
@@ -240,6 +244,7 @@ func TestStrings(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
+		"msg.amount contains '1'": "expression:1:1: 1500 is not a text", "msg.items matches 'x'": "a list is not a text",
 		"msg.missing": "gives nothing; a text is wanted", "msg.items": "gives a list", "msg": "gives a map", "lower(5)": "5 is not a text",
 	} {
 		_, err := compile(t, actor.StringSite, src).Evaluator().String(&order)

@@ -126,11 +126,15 @@ func unordered(l, r val) val {
 	return val{}
 }
 
+// onTexts is false when an operand is absent.
 func onTexts(l, r val, f func(s, part string) bool) val {
-	if l.tag == texts && r.tag == texts {
+	switch {
+	case l.tag == texts && r.tag == texts:
 		return ofBool(f(l.s, r.s))
+	case (l.tag == texts || l.tag == nothing) && (r.tag == texts || r.tag == nothing):
+		return ofBool(false)
 	}
-	return unordered(l, r)
+	return val{}
 }
 
 func arithmetic(l, r val, ints func(x, y int64) int64, floats func(x, y float64) float64) val {
