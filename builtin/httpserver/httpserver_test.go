@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"net"
 	"net/http"
 	"reflect"
@@ -572,6 +573,35 @@ func TestLoopbackSlowBodyTimesOut(t *testing.T) {
 	_ = c.SetReadDeadline(time.Now().Add(patience))
 	if _, err := io.Copy(&text, c); err != nil || !strings.HasPrefix(text.String(), "HTTP/1.1 408 ") {
 		t.Errorf("got %v %q, want 408 and the end", err, text.String())
+	}
+}
+
+func TestLoopbackAskMayTakeLongerThanReadingAndWriting(t *testing.T) {
+	w := newWorld(t)
+	w.spawn("slow", func() (actor.Behaviour, error) {
+		return actor.Func(func(ctx actor.Context, m actor.Message) error {
+			<-time.After(100 * time.Millisecond)
+			return ctx.Reply(m)
+		}), nil
+	}, runtime.DefaultSettings())
+	w.serve(orders("to", "/user/slow", "reply", "ask"), "read-timeout", "50ms", "write-timeout", "50ms")
+	for range 2 { // the second one finds the deadlines of the first on its connection
+		if a := w.post("/orders", `"x"`); a.status != 200 || a.body != "x" {
+			t.Errorf("got %d %v, want 200 x", a.status, a.body)
+		}
+	}
+}
+
+func TestLoopbackReplyThatIsNoJSON(t *testing.T) {
+	w := newWorld(t)
+	w.spawn("odd", func() (actor.Behaviour, error) {
+		return actor.Func(func(ctx actor.Context, _ actor.Message) error {
+			return ctx.Reply(actor.Message{Body: math.NaN()})
+		}), nil
+	}, runtime.DefaultSettings())
+	w.serve(orders("to", "/user/odd", "reply", "ask"))
+	if a := w.post("/orders", "1"); a.status != 500 || a.field("error") != "the reply is no JSON" {
+		t.Errorf("got %d %v, want 500 that says so", a.status, a.body)
 	}
 }
 
