@@ -19,7 +19,10 @@
 //     of that name, then the list NAME.0, NAME.1 and so on.
 //   - += inside an array element and substitutions in a file that is included
 //     there are errors: neither has a path to refer to.
-//   - A self-reference by which one ${…} would stand for two values is an error.
+//   - Substitutions that lead back to themselves without an earlier value come to
+//     nothing if they are all optional and nothing else gives a value; else that
+//     is an error, as is a self-reference by which one ${…} would stand for two
+//     values. So what a text means never depends on the order of other keys.
 //   - A value hidden by a later one is not looked at.
 //   - Durations need a unit.
 //

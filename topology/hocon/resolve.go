@@ -115,6 +115,8 @@ type resolver struct {
 
 	level   int  // fields that are being looked at
 	lowest  int  // lowest level that the result so far depends on while unfinished
+	asking  *ref // the substitution that is being looked up
+	closing *ref // the last one that closed a circle
 	stacked bool // the result so far depends on a field with several values
 	steps   int
 	text    int // bytes of text made so far
@@ -158,7 +160,10 @@ func (r *resolver) eval(s *slot, e *env) result {
 		return m.result
 	}
 	if m.busy > 0 {
-		r.lowest = min(r.lowest, m.busy)
+		if m.busy < r.level { // else it is a plain self-reference
+			r.lowest = min(r.lowest, m.busy)
+			r.closing = r.asking
+		}
 		return result{what: undefined, cycle: true}
 	}
 	if r.level >= r.load.limits.Chain {
@@ -170,6 +175,9 @@ func (r *resolver) eval(s *slot, e *env) result {
 	m.busy = r.level
 	res := r.stack(s, r.visible(s, e), e)
 	m.busy = 0
+	if r.lowest <= r.level {
+		res = r.circle(res)
+	}
 	if r.lowest >= r.level { // nothing outside that is unfinished took part
 		r.lowest = math.MaxInt
 		r.remember(s, e, m, res)
@@ -177,6 +185,19 @@ func (r *resolver) eval(s *slot, e *env) result {
 	r.level--
 	r.lowest, r.stacked = min(lowest, r.lowest), stacked || r.stacked
 	return res
+}
+
+// circle decides on a field that is part of a circle of substitutions. All its
+// fields must come to nothing; else what they are would depend on where one begins.
+func (r *resolver) circle(res result) result {
+	if res.what == undefined || res.what == broken {
+		return res
+	}
+	if x := r.closing; !x.failed {
+		x.failed = true
+		r.fail(x.at, x.within, circleHint, "%s leads back to itself", x)
+	}
+	return result{what: broken}
 }
 
 func (r *resolver) remember(s *slot, e *env, m *memo, res result) {
@@ -286,6 +307,37 @@ func (r *resolver) evalRaw(v raw, e *env) result {
 
 // ref finds out what a substitution stands for.
 func (r *resolver) ref(x *ref, e *env) result {
+	if x.failed {
+		return result{what: broken}
+	}
+	asking := r.asking
+	r.asking = x
+	res := r.find(x, e)
+	r.asking = asking
+	switch sign := res.sign(); {
+	case x.failed || res.what == broken:
+		return result{what: broken}
+	case res.what == undefined && !x.optional:
+		x.failed = true
+		r.failUndefined(x, res.cycle)
+		return result{what: broken}
+	case x.seen != "" && x.seen != sign:
+		x.failed = true
+		r.fail(x.at, x.within, circleHint, "%s stands for two values, because it is part of its own definition", x)
+		return result{what: broken}
+	default:
+		x.seen = sign
+	}
+	if res.what != undefined {
+		res.via = res.via.behind(x.at)
+	}
+	return res
+}
+
+const circleHint = "break the circle, for example with a third key"
+
+// find looks a substitution up in the tree, then in the environment.
+func (r *resolver) find(x *ref, e *env) result {
 	res := r.lookup(x.path, e)
 	if res.what == undefined && x.prefix > 0 && !x.self {
 		again := r.lookup(x.path[x.prefix:], e)
@@ -294,24 +346,6 @@ func (r *resolver) ref(x *ref, e *env) result {
 	}
 	if res.what == undefined && !res.cycle && !x.self {
 		res = r.environment(x)
-	}
-	if res.what == broken || x.failed {
-		return result{what: broken}
-	}
-	if res.what == undefined && !x.optional {
-		x.failed = true
-		r.failUndefined(x, res.cycle)
-		return result{what: broken}
-	}
-	if seen := res.sign(); x.seen == "" {
-		x.seen = seen
-	} else if x.seen != seen {
-		x.failed = true
-		r.fail(x.at, x.within, "break the circle, for example with a third key", "%s stands for two values, because it is part of its own definition", x)
-		return result{what: broken}
-	}
-	if res.what != undefined {
-		res.via = res.via.behind(x.at)
 	}
 	return res
 }

@@ -94,7 +94,7 @@ func TestMistakesOfSubstitution(t *testing.T) {
 			"app.conf:1:5: b: ${a} stands for two values, because it is part of its own definition (break the circle, for example with a third key)",
 		}},
 		{"optional references may not depend on the order", "a = ${?b}1\nb = ${?a}2", []string{
-			"app.conf:2:5: b: ${?a} stands for two values",
+			"app.conf:2:5: b: ${?a} leads back to itself (break the circle, for example with a third key)",
 		}},
 		{"an array and text do not join", "l = [1]\ns = x ${l}", []string{
 			"app.conf:2:5: s: an array cannot be joined with text (objects join objects, arrays join arrays, text joins text)",
