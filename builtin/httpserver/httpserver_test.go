@@ -480,6 +480,26 @@ func TestLoopbackReloadMovesToAnotherAddress(t *testing.T) {
 	}
 }
 
+func TestLoopbackReloadTakesItsAddressBack(t *testing.T) {
+	w := newWorld(t).serve(orders())
+	server, addr := w.server, w.server.Addr()
+	_, port, _ := net.SplitHostPort(addr)
+	neighbour, err := net.Listen("tcp", "127.0.0.2:"+port) // it is in the way of 0.0.0.0, as the bridge itself is
+	if err != nil {
+		t.Skipf("the host has no second loopback address: %v", err)
+	}
+	defer neighbour.Close()
+	if err := w.reload(map[string]any{"listen": "0.0.0.0:" + port, "in": orders("path", "/new")}); err == nil {
+		t.Error("got no error, want that the address is in use")
+	}
+	if a := w.at(addr, "/orders", "1"); a.status != 202 || server.Addr() != addr {
+		t.Errorf("got %d at %s, want 202 at %s", a.status, server.Addr(), addr)
+	}
+	if i := w.bridge.Info(); i.Restarts != 0 || i.Failed != 0 {
+		t.Errorf("got %d restarts and %d failures, want none", i.Restarts, i.Failed)
+	}
+}
+
 func TestLoopbackStopFinishesRunningRequestsAndUnbinds(t *testing.T) {
 	w := newWorld(t)
 	release, asked := make(chan struct{}), make(chan struct{})
