@@ -124,6 +124,7 @@ func (t *Topology) configure(s *spec.System) error {
 			return fmt.Errorf("watch %s: %w", t.src.File, err)
 		}
 		t.watcher = w
+		t.Trigger("start of watching") // what changed since the load is the watcher's first state
 	case t.watcher != nil && !s.Reload.Watch:
 		err := t.watcher.Close()
 		t.watcher = nil

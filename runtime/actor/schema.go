@@ -130,8 +130,7 @@ func SchemaOf[C any](name, doc string) Schema {
 
 func fieldsOf(t reflect.Type) []Field {
 	var out []Field
-	for i := range t.NumField() {
-		sf := t.Field(i)
+	for sf := range t.Fields() {
 		if sf.Anonymous {
 			out = append(out, fieldsOf(sf.Type)...)
 			continue

@@ -179,10 +179,8 @@ func (d *differ) bridge(old, new *spec.Bridge) {
 		s.Kind = Reconnect
 	case has(actor.Rewire):
 		s.Kind = Rewire
-	case slices.ContainsFunc(s.Reasons, func(r Reason) bool { return r.Key != "required" }):
-		s.Kind = Reconfigure
 	default:
-		s.Kind = Update
+		s.Kind = Reconfigure
 	}
 	d.bridgeChanges = append(d.bridgeChanges, s)
 }

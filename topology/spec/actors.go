@@ -22,9 +22,7 @@ type declaration struct {
 func (c *checker) declare(file *value) {
 	c.declared, c.bridge = map[actor.Path]*declaration{}, map[string]*value{}
 	c.declareActors(actor.User, file.get("actors"))
-	for name, v := range entries(file.get("bridges")) {
-		c.bridge[name] = v
-	}
+	maps.Insert(c.bridge, entries(file.get("bridges")))
 }
 
 func (c *checker) declareActors(parent actor.Path, block *value) {
@@ -142,7 +140,7 @@ func (c *checker) fillActor(a *Actor, v, own *value, values map[string]any, bad 
 	maps.DeleteFunc(values, func(key string, _ any) bool { return bad[key] || key == "args" || key == "children" })
 	conf := typed[actorConf](values)
 	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
-	a.OnFull, a.StartOrder, a.Required = conf.OnFull, conf.StartOrder, conf.Required
+	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
 	a.Supervision = c.strategy(v, "supervision", conf.Supervision)
 	a.ChildSupervision = c.strategy(v, "child-supervision", conf.ChildSupervision)
 	if box, ok := values["mailbox"].(map[string]any); ok {

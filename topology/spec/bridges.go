@@ -49,7 +49,6 @@ func (c *checker) oneBridge(name string, own, defaults *value) *Bridge {
 	if !ok {
 		return b
 	}
-	b.Required, _ = args["required"].(bool)
 	b.Description, _ = args["description"].(string)
 	b.Settings = settings("", actor.Reconnect, fields, args)
 	b.Hash = digest(b.Settings)

@@ -70,7 +70,6 @@ type Actor struct {
 	HandlerWarn      time.Duration // 0: never
 	OnFull           string        // dead-letter, drop, retry or block
 	StartOrder       int           // lower first among siblings
-	Required         bool          // the system is ready only when this actor runs
 	Children         []*Actor      // by StartOrder, then as they stand in the file
 
 	Settings    []Setting // without args and children
@@ -90,7 +89,6 @@ type Bridge struct {
 	Description string
 	Args        map[string]any // the type's own keys, decoded, with defaults
 	Prepared    actor.Prepared
-	Required    bool // the system is ready only when the bridge is connected
 
 	Settings []Setting // of all keys, args included
 	Hash     string
@@ -103,7 +101,6 @@ type Plugin struct {
 	Command        []string
 	SHA256         string // of the program, lower-case hex; "" accepts any
 	Version        string // that the plugin must have; "" accepts any
-	Start          string // lazy or eager
 	Restart        PluginRestart
 	HandlerTimeout time.Duration
 	StopTimeout    time.Duration

@@ -25,7 +25,7 @@ func TestAnActorThatSaysNothingHasTheDefaults(t *testing.T) {
 			t.Errorf("strategy: got %+v, want %+v", s, want)
 		}
 	}
-	if a.Rank != nil || !a.Required || a.OnFull != "dead-letter" || a.StopTimeout != 5*time.Second || a.HandlerWarn != 10*time.Second {
+	if a.Rank != nil || a.OnFull != "dead-letter" || a.StopTimeout != 5*time.Second || a.HandlerWarn != 10*time.Second {
 		t.Errorf("got %+v", a)
 	}
 	if a.Prepared.New == nil {
@@ -116,10 +116,10 @@ func TestSupervisionLiesOverThatOfTheParentOverTheDefaults(t *testing.T) {
 func TestDefaultsOfBridgesLieUnderTheirTypeAndEachRoute(t *testing.T) {
 	s := checked(t, `actord {
   actors.a.behaviour = sink
-  bridge-defaults { idle-timeout = 1s, in.codec = text, required = on, web { idle-timeout = 2s } }
+  bridge-defaults { idle-timeout = 1s, in.codec = text, web { idle-timeout = 2s } }
   bridges {
     w { type = web, listen = "h:1", in { x.to = /user/a, y { to = /user/a, codec = json } } }
-    b { type = broker, url = "nats://u:p@h", out.o { }, required = off }
+    b { type = broker, url = "nats://u:p@h", out.o { } }
   }
 }`)
 	w, b := s.Bridges[0], s.Bridges[1]
@@ -130,10 +130,10 @@ func TestDefaultsOfBridgesLieUnderTheirTypeAndEachRoute(t *testing.T) {
 	if x, y := in["x"].(map[string]any)["codec"], in["y"].(map[string]any)["codec"]; x != "text" || y != "json" {
 		t.Errorf("codecs: got %v and %v, want text and json", x, y)
 	}
-	if !w.Required || b.Required || w.Path != "/system/bridges/w" {
-		t.Errorf("got %t %t %s", w.Required, b.Required, w.Path)
+	if w.Path != "/system/bridges/w" {
+		t.Errorf("got %s, want /system/bridges/w", w.Path)
 	}
-	for _, key := range []string{"type", "required", "description"} {
+	for _, key := range []string{"type", "description"} {
 		if _, ok := w.Args[key]; ok {
 			t.Errorf("the type gets %s, which is not its key", key)
 		}
@@ -145,7 +145,7 @@ func TestDefaultsOfBridgesLieUnderTheirTypeAndEachRoute(t *testing.T) {
 
 func TestPlugins(t *testing.T) {
 	const text = `actord {
-  plugin-defaults { start = eager, restart.max-restarts = unlimited, env { A = 1, B = two } }
+  plugin-defaults { restart.max-restarts = unlimited, env { A = 1, B = two } }
   plugins { fraud { command = [./fraud, 8080], version = 1.10, env.B = null }, gone = null }
   actors.a.behaviour = nonsense
 }`
@@ -154,7 +154,7 @@ func TestPlugins(t *testing.T) {
 		t.Fatalf("got %v, %v", ps, err)
 	}
 	p := ps[0]
-	if p.Name != "fraud" || p.Version != "1.10" || p.Start != "eager" || !slices.Equal(p.Command, []string{"./fraud", "8080"}) {
+	if p.Name != "fraud" || p.Version != "1.10" || !slices.Equal(p.Command, []string{"./fraud", "8080"}) {
 		t.Errorf("got %+v", p)
 	}
 	if p.Restart.MaxRestarts != supervise.Unlimited || p.Restart.Backoff.Min != time.Second || p.Window != (Window{1024, 4 << 20}) {

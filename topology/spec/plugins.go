@@ -44,7 +44,7 @@ func (c *checker) plugin(name string, own, v *value) *Plugin {
 		values["env-allow"] = slices.Clone(defaultEnvAllow)
 	}
 	conf := typed[pluginConf](values)
-	p.Command, p.Version, p.Start = conf.Command, conf.Version, conf.Start
+	p.Command, p.Version = conf.Command, conf.Version
 	p.SHA256 = strings.ToLower(conf.SHA256)
 	p.HandlerTimeout, p.StopTimeout = conf.HandlerTimeout, conf.StopTimeout
 	p.Window, p.Env, p.EnvAllow = Window(conf.Window), conf.Env, conf.EnvAllow

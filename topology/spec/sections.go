@@ -61,7 +61,6 @@ type actorConf struct {
 	ChildSupervision supervisionConf `conf:"child-supervision" doc:"lies under the supervision of the children" class:"live"`
 	StopTimeout      time.Duration   `conf:"stop-timeout" default:"5s" min:"1ms" doc:"how long a stop may work off the queue" class:"live"`
 	StartOrder       int             `conf:"start-order" default:"0" doc:"lower starts first among siblings" class:"cosmetic"`
-	Required         bool            `conf:"required" default:"on" doc:"the system is ready only when this actor runs" class:"live"`
 	OnFull           string          `conf:"on-full" default:"dead-letter" enum:"dead-letter|drop|retry|block" doc:"for what this actor sends to a full mailbox" class:"live"`
 	HandlerWarn      time.Duration   `conf:"handler-warn" default:"10s" min:"1ms" words:"off=0" doc:"report a handler that runs longer" class:"live"`
 	Children         map[string]any  `conf:"children" doc:"the actors below this one"`
@@ -103,7 +102,6 @@ type backoffConf struct {
 // bridgeConf is what every bridge has; the rest is its type's schema.
 type bridgeConf struct {
 	Type        string `conf:"type,required" doc:"the kind of bridge" class:"replace"`
-	Required    bool   `conf:"required" default:"off" doc:"the system is ready only when the bridge is connected" class:"live"`
 	Description string `conf:"description" default:"" doc:"for people" class:"cosmetic"`
 }
 
@@ -117,7 +115,6 @@ type pluginConf struct {
 
 // pluginShared is what plugin-defaults may hold as well.
 type pluginShared struct {
-	Start          string            `conf:"start" default:"lazy" enum:"lazy|eager" doc:"lazy: with the first actor that needs it" class:"cosmetic"`
 	Restart        pluginRestartConf `conf:"restart" doc:"how a dead process is started again" class:"replace"`
 	HandlerTimeout time.Duration     `conf:"handler-timeout" default:"30s" min:"1ms" doc:"how long the handling of a message may take" class:"replace"`
 	StopTimeout    time.Duration     `conf:"stop-timeout" default:"5s" min:"0s" doc:"how long the process may take to end" class:"replace"`
