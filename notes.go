@@ -142,11 +142,7 @@ func firstMessages(b *spec.Bridge) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(routes)) {
 		route, _ := routes[name].(map[string]any)
-		body, _ := route["example"].(string)
-		if body == "" {
-			body = "{}"
-		}
-		out = append(out, fmt.Sprintf("curl -i -X %v http://%s%v -H 'content-type: application/json' -d '%s'", route["method"], listen, route["path"], body))
+		out = append(out, fmt.Sprintf("curl -i -X %v http://%s%v -H 'content-type: application/json' -d '%v'", route["method"], listen, route["path"], route["example"]))
 	}
 	return out
 }

@@ -79,6 +79,7 @@ type Route struct {
 	Reply   string        `conf:"reply" default:"accepted" enum:"accepted|ask" doc:"accepted answers when the message is in the mailbox, ask with the actor's reply"`
 	Timeout time.Duration `conf:"timeout" default:"5s" min:"1ms" doc:"how long ask waits for the reply"`
 	Codec   string        `conf:"codec" default:"json" enum:"json" doc:"how bodies are written"`
+	Example string        `conf:"example" default:"{}" class:"cosmetic" doc:"a body to try the route with; shown at the start"`
 }
 
 // Factory makes http-server bridges.
