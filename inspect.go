@@ -3,6 +3,7 @@ package actord
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/actord/actord/topology"
@@ -15,7 +16,7 @@ const describeLimit = 30 * time.Second
 
 // load checks a configuration, plugins included, and ends what it opened.
 func (a *app) load(ctx context.Context, args []string) (topology.Source, *topology.Revision, error) {
-	src, err := a.sourceOf(args)
+	src, err := a.source(args, &plugins{log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return src, nil, err
 	}

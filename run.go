@@ -52,13 +52,14 @@ func (d *daemon) run(ctx context.Context) int {
 	begun := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	src, err := d.source()
+	plugins := &plugins{log: d.log}
+	src, err := d.source(nil, plugins)
 	if err != nil {
 		return d.fail(err)
 	}
 	started := make(chan error, 1)
 	go func() { // owned by the select below, which waits for it
-		d.top, err = topology.Start(ctx, src, topology.Options{Log: d.log, Configure: d.configure, Attach: d.attach, Env: d.env})
+		d.top, err = topology.Start(ctx, src, topology.Options{Log: d.log, Configure: d.configure, Attach: func(sys *runtime.System) { d.attach(sys); plugins.attach(sys) }, Env: d.env})
 		started <- err
 	}()
 	for {
@@ -145,9 +146,7 @@ func (d *daemon) shutdown(code int) int {
 func (d *daemon) configure(s *spec.System) { d.logs.set(s.Log) }
 
 // source is the configuration with everything that it may name.
-func (a *app) source() (topology.Source, error) { return a.sourceOf(nil) }
-
-func (a *app) sourceOf(args []string) (topology.Source, error) {
+func (a *app) source(args []string, p *plugins) (topology.Source, error) {
 	file, err := a.file(args)
 	if err != nil {
 		return topology.Source{}, err
@@ -160,7 +159,7 @@ func (a *app) sourceOf(args []string) (topology.Source, error) {
 		return topology.Source{}, fmt.Errorf("%s is not there; name a configuration with --config FILE or $ACTORD_CONFIG, or run actord where an application.conf is", file)
 	}
 	return topology.Source{
-		File: file, Registry: reg, Open: openPlugin(slog.New(slog.DiscardHandler), nil),
+		File: file, Registry: reg, Open: p.open,
 		Options: hocon.Options{Env: a.env, Overrides: a.overrides},
 	}, nil
 }
