@@ -95,7 +95,10 @@ func (r *resolver) buildFields(n *Node, v *view, via *chain) {
 		}
 	} else {
 		for _, key := range v.keys() {
-			s, inner, more := v.child(key)
+			s, inner, more := r.child(v, key)
+			if r.stopped {
+				break
+			}
 			r.buildField(n, s, inner, via.then(more))
 		}
 	}
@@ -119,28 +122,4 @@ func (v *view) place() place {
 		return p.only.at
 	}
 	return p.view.place()
-}
-
-// suggest finds a key like the one that a substitution names in vain.
-func (r *resolver) suggest(x *ref) string {
-	path := x.path[x.prefix:]
-	v := &view{only: &object{}}
-	if root, ok := r.root.(*object); ok {
-		v.only = root
-	}
-	for i, key := range path {
-		s, inner, _ := v.child(key)
-		if s == nil {
-			if word := Suggest(key, v.keys()); word != "" {
-				return joinPath(append(append(path[:i:i], word), path[i+1:]...))
-			}
-			return ""
-		}
-		res := r.eval(s, inner)
-		if res.what != isObject {
-			return ""
-		}
-		v = res.view
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package hocon
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -98,6 +99,8 @@ func (l *loader) include(p *parser, o *object, inc included) {
 	case inc.name == "":
 		fail("", "the include names no file")
 		return
+	case l.reads > l.limits.Files:
+		return // reported already
 	case len(l.chain) >= l.limits.Includes:
 		fail("", "more than %d files include one another in a row", l.limits.Includes)
 		return
@@ -155,6 +158,9 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 		loop := append(slices.Clone(l.chain[i:]), abs)
 		l.errs = append(l.errs, errorAt(inc.at, p.path, "", "the files include one another without end: %s", strings.Join(loop, " includes ")))
 		return true, nil
+	}
+	if l.reads++; l.reads > l.limits.Files {
+		return false, fmt.Errorf("more than %d files are included", l.limits.Files)
 	}
 	text, err := l.read(name)
 	if errors.Is(err, fs.ErrNotExist) {

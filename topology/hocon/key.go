@@ -34,17 +34,11 @@ func (p *parser) keyPath(inRef bool) []string {
 		return []string{text}
 	}
 	p.off = start
-	var (
-		path   []string
-		elem   strings.Builder
-		filled bool // the element has content, be it empty quotes
-		gap    string
-	)
-	for p.err == nil {
+	var k keyParts
+	for gap := ""; p.err == nil; gap = p.spaces() {
 		at := p.off
 		if p.peek() == '"' {
-			elem.WriteString(gap + p.quoted())
-			filled, gap = true, p.spaces()
+			k.add(gap + p.quoted())
 			continue
 		}
 		text := p.run()
@@ -52,28 +46,49 @@ func (p *parser) keyPath(inRef bool) []string {
 			p.endOfKey(inRef)
 			break
 		}
-		for i, part := range strings.Split(gap+text, ".") {
-			if i > 0 {
-				if !filled {
-					p.fail(at, `an empty key is written ""`, "an empty element in a key path")
-					return nil
-				}
-				path = append(path, elem.String())
-				elem.Reset()
-				filled = false
-			}
-			elem.WriteString(part)
-			filled = filled || part != ""
+		if !k.addDotted(gap + text) {
+			p.fail(at, emptyHint, "an empty element in a key path")
 		}
-		gap = p.spaces()
 	}
-	if p.err == nil && !filled {
-		p.fail(p.off, `an empty key is written ""`, "an empty element in a key path")
+	if !k.filled {
+		p.fail(p.off, emptyHint, "an empty element in a key path")
 	}
-	if p.depth+len(path) > p.load.limits.Depth {
+	if p.depth+len(k.path) > p.load.limits.Depth {
 		p.fail(start, "", "nested more than %d levels deep", p.load.limits.Depth)
 	}
-	return append(path, elem.String())
+	return append(k.path, k.elem.String())
+}
+
+const emptyHint = `an empty key is written ""`
+
+// keyParts collects the elements of a key path.
+type keyParts struct {
+	path   []string
+	elem   strings.Builder // the one that is being read
+	filled bool            // elem has content, be it empty quotes
+}
+
+func (k *keyParts) add(text string) {
+	k.elem.WriteString(text)
+	k.filled = true
+}
+
+// addDotted adds unquoted text; it is false when a dot stands where an element should.
+func (k *keyParts) addDotted(text string) bool {
+	for i, part := range strings.Split(text, ".") {
+		if i > 0 {
+			if !k.filled {
+				return false
+			}
+			k.path = append(k.path, k.elem.String())
+			k.elem.Reset()
+			k.filled = false
+		}
+		if part != "" {
+			k.add(part)
+		}
+	}
+	return true
 }
 
 // simpleKeyEnds reports whether a key of one word is complete.

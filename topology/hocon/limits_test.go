@@ -27,6 +27,9 @@ func TestHostileTextsEndInAMistake(t *testing.T) {
 		{"objects that double", "a0 { x = 1 }\n" + series(40, func(i int) string { return fmt.Sprintf("a%d { l = ${a%d}, r = ${a%d} }", i+1, i, i) }), "substitutions make more than 500000 values"},
 		{"arrays that double", "a0 = [1]\n" + series(40, func(i int) string { return fmt.Sprintf("a%d = ${a%d} ${a%d}", i+1, i, i) }), "more than"},
 		{"objects that nest by copying", "a0 { x = 1 }\n" + series(300, func(i int) string { return fmt.Sprintf("a%d { x = ${a%d} }", i+1, i) }), "nested more than 256 levels deep"},
+		{"a key of a million pieces", strings.Repeat(`a"b"`, 1e6) + " = 1", ""},
+		{"forty thousand keys that are not there", series(40_000, func(i int) string { return fmt.Sprintf("key%d = ${kay%d}", i, i) }), "${kay0} has no value"},
+		{"many layers of many keys", "x { " + series(1000, func(i int) string { return fmt.Sprintf("k%d = 1", i) }) + "}\n" + strings.Repeat("a = ${?x}\n", 50_000), "steps of substitution"},
 		{"circles that try every way", series(60, func(i int) string {
 			return fmt.Sprintf("a%d = ${?a%d}${?a%d}${?a%d}x", i, (i+1)%60, (i+7)%60, (i+13)%60)
 		}), ""},
@@ -97,6 +100,23 @@ func TestLimitsCanBeSet(t *testing.T) {
 			}
 		})
 	}
+	t.Run("files", func(t *testing.T) {
+		f := files{"main.conf": `include "0.conf"`}
+		for i := range 30 {
+			f[fmt.Sprintf("%d.conf", i)] = fmt.Sprintf("a { include \"%d.conf\" }\nb { include \"%d.conf\" }", i+1, i+1)
+		}
+		_, err := loadFrom(f, Options{})
+		if want := "more than 10000 files are included"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	})
+	t.Run("lines of properties that go on", func(t *testing.T) {
+		f := files{"main.conf": `include "x.properties"`, "x.properties": "a=" + strings.Repeat("\\\n", 2e6) + "end"}
+		tree, err := loadFrom(f, Options{})
+		if err != nil || tree.Lookup("a").Text != "end" {
+			t.Errorf("got %v, want end", err)
+		}
+	})
 	t.Run("includes", func(t *testing.T) {
 		f := files{"main.conf": `include "0.conf"`}
 		for i := range 40 {

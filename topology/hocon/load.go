@@ -41,6 +41,7 @@ type Source struct{ Name, Text string }
 type Limits struct {
 	Depth     int // levels of objects and arrays; 256
 	Includes  int // files that include one another in a row; 32
+	Files     int // files read or looked for; 10,000
 	FileBytes int // bytes of one file; 16 MiB
 	Nodes     int // values, written or made by substitution, arrays and objects counted; 500,000
 	TextBytes int // bytes of one text made by substitution; 1 MiB. All of them together: 64 times that
@@ -53,7 +54,7 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.Depth, 256}, {&l.Includes, 32}, {&l.FileBytes, 16 << 20}, {&l.Nodes, 500_000},
+		{&l.Depth, 256}, {&l.Includes, 32}, {&l.Files, 10_000}, {&l.FileBytes, 16 << 20}, {&l.Nodes, 500_000},
 		{&l.TextBytes, 1 << 20}, {&l.Steps, 4_000_000}, {&l.Chain, 20_000},
 	} {
 		if *f.field <= 0 {
@@ -90,6 +91,7 @@ type loader struct {
 	sources []*source
 	chain   []string // absolute names of the files that include one another now
 	values  int
+	reads   int
 	errs    Errors
 }
 

@@ -14,25 +14,37 @@ func (l *loader) parseProperties(src *source) *object {
 		l.errs = append(l.errs, errorAt(root.at, nil, "save the file as UTF-8", "the text is not valid UTF-8"))
 		return root
 	}
-	number := 0
 	lines := strings.Split(src.text, "\n")
-	for number < len(lines) {
+	for number := 0; number < len(lines); {
 		at := place{src, int32(number + 1), 1}
-		line := strings.TrimLeft(strings.TrimSuffix(lines[number], "\r"), " \t\f")
-		number++
+		line, used := logicalLine(lines[number:])
+		number += used
 		if line == "" || line[0] == '#' || line[0] == '!' {
 			continue
 		}
-		for continues(line) && number < len(lines) {
-			line = line[:len(line)-1] + strings.TrimLeft(strings.TrimSuffix(lines[number], "\r"), " \t\f")
-			number++
-		}
 		key, value := splitProperty(line)
-		if !l.setProperty(root, strings.Split(unescapeProperty(key), "."), &scalar{at: at, kind: String, quoted: true, text: unescapeProperty(value)}) {
+		v := &scalar{at: at, kind: String, quoted: true, text: unescapeProperty(value)}
+		if !l.setProperty(root, strings.Split(unescapeProperty(key), "."), v) {
 			break
 		}
 	}
 	return root
+}
+
+// logicalLine returns the first line with those that continue it, and how many they are.
+func logicalLine(lines []string) (line string, used int) {
+	var b strings.Builder
+	for used < len(lines) {
+		part := strings.TrimLeft(strings.TrimSuffix(lines[used], "\r"), " \t\f")
+		used++
+		comment := b.Len() == 0 && part != "" && (part[0] == '#' || part[0] == '!')
+		if comment || !continues(part) {
+			b.WriteString(part)
+			break
+		}
+		b.WriteString(part[:len(part)-1])
+	}
+	return b.String(), used
 }
 
 // continues reports whether a line ends in an odd number of backslashes.

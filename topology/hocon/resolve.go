@@ -3,7 +3,6 @@ package hocon
 import (
 	"math"
 	"slices"
-	"strconv"
 )
 
 // The resolver works by need. eval finds out what a field is (a scalar, an array,
@@ -14,97 +13,6 @@ import (
 // field shows only what lies below i: that is how a self-reference finds the
 // earlier value. An env records this; it stays with the values found under it,
 // so that their insides see the same.
-
-// env is a list of fields of which only the lowest values are visible.
-type env struct {
-	up    *env
-	slot  *slot
-	limit int
-	memos map[*slot]*memo
-	next  map[cut]*env // the envs made of this one: one per cut, so that they share what they find
-	above result       // what the value right above the cut turned out to be
-}
-
-// cut hides the values of a field from a height on.
-type cut struct {
-	slot  *slot
-	limit int
-}
-
-// below returns e with only the values of s below i visible.
-func (r *resolver) below(e *env, s *slot, i int) *env {
-	if e == nil {
-		e = r.base
-	}
-	s = s.origin()
-	if e.slot == s {
-		e = e.up
-	}
-	s.know().limited = true
-	c := cut{s, i}
-	inner := e.next[c]
-	if inner == nil {
-		if e.next == nil {
-			e.next = map[cut]*env{}
-		}
-		inner = &env{up: e, slot: s, limit: i}
-		e.next[c] = inner
-	}
-	return inner
-}
-
-// visible returns how many values of s can be seen in e.
-func (r *resolver) visible(s *slot, e *env) int {
-	origin := s.origin()
-	if e == nil || origin.memo == nil || !origin.memo.limited {
-		return len(s.layers)
-	}
-	hops := 0
-	for ; e != nil; e = e.up {
-		if e.slot == origin {
-			return min(e.limit, len(s.layers))
-		}
-		if hops++; hops%8 == 0 {
-			r.steps++
-		}
-	}
-	return len(s.layers)
-}
-
-// memo is what is known of a field in one env.
-type memo struct {
-	limited bool // some env hides values of the field; kept in slot.memo
-	free    bool // the result is the same in every env
-	stacked bool // the result depends on a field with several values
-	done    bool
-	busy    int // level at which the field is being looked at, 0 if it is not
-	result  result
-}
-
-func (s *slot) know() *memo {
-	if s.memo == nil {
-		s.memo = &memo{}
-	}
-	return s.memo
-}
-
-func (e *env) memo(s *slot) *memo {
-	if e == nil {
-		return s.know()
-	}
-	if m := s.memo; m != nil && m.free && m.done {
-		return m
-	}
-	m := e.memos[s]
-	if m == nil {
-		if e.memos == nil {
-			e.memos = map[*slot]*memo{}
-		}
-		m = &memo{}
-		e.memos[s] = m
-	}
-	return m
-}
 
 // resolver turns raw values into nodes.
 type resolver struct {
@@ -131,11 +39,16 @@ func (r *resolver) resolve() *Node {
 	return r.build(r.evalRaw(r.root, nil), seat{})
 }
 
+// maxMistakes is where looking for further mistakes of substitution ends.
+const maxMistakes = 100
+
 // fail reports a mistake.
 func (r *resolver) fail(at place, path []string, hint, format string, args ...any) {
-	if !r.stopped {
-		r.load.errs = append(r.load.errs, errorAt(at, path, hint, format, args...))
+	if r.stopped {
+		return
 	}
+	r.load.errs = append(r.load.errs, errorAt(at, path, hint, format, args...))
+	r.stopped = len(r.load.errs) >= maxMistakes
 }
 
 // stop reports that a limit is reached, once.
@@ -279,9 +192,20 @@ func looksBack(v raw) bool {
 	return false
 }
 
+// child is view.child with its work counted.
+func (r *resolver) child(v *view, key string) (*slot, *env, *chain) {
+	if r.steps += len(v.parts); r.steps > r.load.limits.Steps {
+		r.stop(v.place(), nil, "more than %d steps of substitution", r.load.limits.Steps)
+	}
+	return v.child(key)
+}
+
 // evalRaw finds out what a raw value is.
 func (r *resolver) evalRaw(v raw, e *env) result {
-	if r.steps++; r.steps > r.load.limits.Steps || r.stopped {
+	if r.stopped {
+		return result{what: broken}
+	}
+	if r.steps++; r.steps > r.load.limits.Steps {
 		return r.stop(placeOf(v), nil, "more than %d steps of substitution", r.load.limits.Steps)
 	}
 	switch v := v.(type) {
@@ -303,125 +227,4 @@ func (r *resolver) evalRaw(v raw, e *env) result {
 		return r.ref(v, e)
 	}
 	panic("hocon: a raw value of no known kind")
-}
-
-// ref finds out what a substitution stands for.
-func (r *resolver) ref(x *ref, e *env) result {
-	if x.failed {
-		return result{what: broken}
-	}
-	asking := r.asking
-	r.asking = x
-	res := r.find(x, e)
-	r.asking = asking
-	switch sign := res.sign(); {
-	case x.failed || res.what == broken:
-		return result{what: broken}
-	case res.what == undefined && !x.optional:
-		x.failed = true
-		r.failUndefined(x, res.cycle)
-		return result{what: broken}
-	case x.seen != "" && x.seen != sign:
-		x.failed = true
-		r.fail(x.at, x.within, circleHint, "%s stands for two values, because it is part of its own definition", x)
-		return result{what: broken}
-	default:
-		x.seen = sign
-	}
-	if res.what != undefined {
-		res.via = res.via.behind(x.at)
-	}
-	return res
-}
-
-const circleHint = "break the circle, for example with a third key"
-
-// find looks a substitution up in the tree, then in the environment.
-func (r *resolver) find(x *ref, e *env) result {
-	res := r.lookup(x.path, e)
-	if res.what == undefined && x.prefix > 0 && !x.self {
-		again := r.lookup(x.path[x.prefix:], e)
-		again.cycle = again.cycle || res.cycle
-		res = again
-	}
-	if res.what == undefined && !res.cycle && !x.self {
-		res = r.environment(x)
-	}
-	return res
-}
-
-// String returns the substitution as it was written.
-func (x *ref) String() string {
-	if x.optional {
-		return "${?" + x.name() + "}"
-	}
-	return "${" + x.name() + "}"
-}
-
-// name is its path as it was written.
-func (x *ref) name() string { return joinPath(x.path[x.prefix:]) }
-
-func (r *resolver) failUndefined(x *ref, cycle bool) {
-	if cycle {
-		r.fail(x.at, x.within, "", "${%s} leads back to itself, and there is no earlier value", x.name())
-		return
-	}
-	hint := "if it may be missing write ${?" + x.name() + "}"
-	if word := r.suggest(x); word != "" {
-		hint = "did you mean ${" + word + "}?"
-	}
-	r.fail(x.at, x.within, hint, "${%s} has no value, neither here nor in the environment", x.name())
-}
-
-// lookup finds what stands at a path.
-func (r *resolver) lookup(path []string, e *env) result {
-	root, ok := r.root.(*object)
-	if !ok {
-		return result{what: undefined}
-	}
-	s := root.find(path[0])
-	if s == nil {
-		return result{what: undefined}
-	}
-	res := r.eval(s, e)
-	for _, key := range path[1:] {
-		if res.what == undefined || res.what == broken {
-			return res
-		}
-		if res.what != isObject {
-			return result{what: undefined}
-		}
-		child, inner, via := res.view.child(key)
-		if child == nil {
-			return result{what: undefined}
-		}
-		via = res.via.then(via)
-		res = r.eval(child, inner)
-		res.via = via.then(res.via)
-	}
-	return res
-}
-
-// environment looks a substitution of one element up among the environment variables.
-func (r *resolver) environment(x *ref) result {
-	path := x.path[x.prefix:]
-	if len(path) != 1 || path[0] == "" {
-		return result{what: undefined}
-	}
-	name, env := path[0], r.load.opts.Env
-	if text, ok := env(name); ok {
-		return result{what: isScalar, scalar: &scalar{at: x.at, kind: String, quoted: true, text: text}}
-	}
-	var elems []raw
-	for i := range r.load.limits.Nodes {
-		text, ok := env(name + "." + strconv.Itoa(i))
-		if !ok {
-			break
-		}
-		elems = append(elems, &scalar{at: x.at, kind: String, quoted: true, text: text})
-	}
-	if elems == nil {
-		return result{what: undefined}
-	}
-	return result{what: isList, view: &view{list: elems, at: x.at}}
 }
