@@ -4,12 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"maps"
+	"os"
 	gort "runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/hocon"
@@ -77,8 +83,8 @@ func version() string {
 
 // list prints the behaviours and bridges that configuration may name: all of
 // them with a sentence each, or one with all its arguments.
-func (a *app) list(_ context.Context, args []string) int {
-	reg, err := a.registry()
+func (a *app) list(ctx context.Context, args []string) int {
+	reg, err := a.offers(ctx)
 	if err != nil {
 		return a.fail(err)
 	}
@@ -99,6 +105,25 @@ func (a *app) list(_ context.Context, args []string) int {
 		printSchema(a.out, f.Schema())
 	}
 	return ExitOK
+}
+
+// offers is what is compiled in and, when there is a configuration, what its
+// plugins bring.
+func (a *app) offers(ctx context.Context) (*actor.Registry, error) {
+	file, err := a.file(nil)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(file); a.config == "" && errors.Is(err, os.ErrNotExist) {
+		return a.registry()
+	}
+	src, err := a.source(nil, &plugins{log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, describeLimit)
+	defer cancel()
+	return src.Offers(ctx)
 }
 
 func (a *app) listAll(reg *actor.Registry) {
@@ -148,11 +173,22 @@ func fieldType(f actor.Field) string {
 	case actor.ExprField:
 		return f.Site + " expr"
 	}
-	t := f.Kind.String()
-	for word := range f.Words {
-		t += "|" + word
+	return strings.Join(append([]string{f.Kind.String()}, slices.Sorted(maps.Keys(f.Words))...), "|")
+}
+
+// isNumber reports whether a decoded default is the number that a word stands for.
+func isNumber(v any, n int64) bool {
+	switch v := v.(type) {
+	case int64:
+		return v == n
+	case float64:
+		return v == float64(n)
+	case time.Duration:
+		return v == time.Duration(n)
+	case actor.Size:
+		return v == actor.Size(n)
 	}
-	return t
+	return false
 }
 
 func fieldDefault(f actor.Field) string {
@@ -163,7 +199,7 @@ func fieldDefault(f actor.Field) string {
 		return "-"
 	}
 	for word, n := range f.Words {
-		if fmt.Sprint(f.Default) == fmt.Sprint(n) || fmt.Sprint(f.Default) == "0s" && n == 0 {
+		if isNumber(f.Default, n) {
 			return word
 		}
 	}

@@ -74,6 +74,23 @@ func (s Source) Parse(ctx context.Context, name string, text []byte) (*Revision,
 	return s.check(ctx, tree, nil)
 }
 
+// Offers returns everything that the configuration may name: what is built in and
+// what the plugins of the file bring. They are ended again, so their factories
+// are good for their schemas alone.
+func (s Source) Offers(ctx context.Context) (*actor.Registry, error) {
+	tree, err := hocon.Load(s.File, s.Options)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := spec.Plugins(tree)
+	if err != nil {
+		return nil, err
+	}
+	rev, reg := &Revision{Tree: tree, plugins: map[string]*openPlugin{}}, s.Registry.Clone()
+	err = rev.openAll(ctx, s.Open, declared, nil, reg)
+	return reg, errors.Join(err, rev.Close(context.WithoutCancel(ctx), nil))
+}
+
 func (s Source) check(ctx context.Context, tree *hocon.Tree, running *Revision) (*Revision, error) {
 	rev := &Revision{Tree: tree, plugins: map[string]*openPlugin{}}
 	declared, err := spec.Plugins(tree)

@@ -2,6 +2,7 @@ package actor
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net"
 	"slices"
@@ -120,7 +121,7 @@ func (f Field) example(e string) string {
 	if f.Unit != "" {
 		what = "a number of " + f.Unit
 	}
-	for w := range f.Words {
+	for _, w := range slices.Sorted(maps.Keys(f.Words)) {
 		what += " or " + w
 	}
 	return what + ", e.g. " + e
