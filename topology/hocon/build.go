@@ -17,7 +17,7 @@ func (r *resolver) build(res result, at seat) *Node {
 		return nil
 	}
 	if r.nodes++; r.nodes > r.load.limits.Nodes {
-		r.stop(at.keyAt, nil, "substitutions make more than %d values", r.load.limits.Nodes)
+		r.stop(at.keyAt, "", "substitutions make more than %d values", r.load.limits.Nodes)
 		return nil
 	}
 	via := at.via.then(res.via)
@@ -65,11 +65,11 @@ func (r *resolver) enter(v *view, n *Node, via *chain) bool {
 		at = via.at
 	}
 	if v.building {
-		r.fail(at, n.keys(), "", "the substitution leads back to the value that it is in")
+		r.fail(at, n.Path(), "", "the substitution leads back to the value that it is in")
 		return false
 	}
 	if r.depth >= r.load.limits.Depth {
-		r.stop(at, n.keys(), "nested more than %d levels deep", r.load.limits.Depth)
+		r.stop(at, n.Path(), "nested more than %d levels deep", r.load.limits.Depth)
 		return false
 	}
 	r.depth++

@@ -43,7 +43,7 @@ func (r *resolver) joinTexts(c *concat, all []result) result {
 	out := &scalar{at: c.at, kind: String}
 	for _, res := range all {
 		if b.Len()+len(res.scalar.text) > r.load.limits.TextBytes {
-			return r.stop(c.at, c.within, "substitutions make a text of more than %d bytes", r.load.limits.TextBytes)
+			return r.stop(c.at, joinPath(c.within), "substitutions make a text of more than %d bytes", r.load.limits.TextBytes)
 		}
 		b.WriteString(res.scalar.text)
 		out.quoted = out.quoted || res.scalar.quoted
@@ -51,7 +51,7 @@ func (r *resolver) joinTexts(c *concat, all []result) result {
 	}
 	out.text = b.String()
 	if r.text += len(out.text); r.text > 64*r.load.limits.TextBytes {
-		return r.stop(c.at, c.within, "substitutions make more than %d bytes of text", 64*r.load.limits.TextBytes)
+		return r.stop(c.at, joinPath(c.within), "substitutions make more than %d bytes of text", 64*r.load.limits.TextBytes)
 	}
 	return result{what: isScalar, scalar: out, via: via}
 }
@@ -80,7 +80,7 @@ func (r *resolver) joinContainers(c *concat, all []result, pieces []raw, kind wh
 			continue
 		}
 		if r.steps += len(elems); r.steps > r.load.limits.Steps {
-			return r.stop(c.at, c.within, "more than %d steps of substitution", r.load.limits.Steps)
+			return r.stop(c.at, joinPath(c.within), "more than %d steps of substitution", r.load.limits.Steps)
 		}
 		for _, el := range elems {
 			el.via = res.via.then(el.via)
@@ -93,11 +93,11 @@ func (r *resolver) joinContainers(c *concat, all []result, pieces []raw, kind wh
 // failMixed reports pieces that do not join.
 func (r *resolver) failMixed(c *concat, all []result, pieces []raw, i int) {
 	if c.append {
-		r.fail(c.at, c.within, "", "+= wants an array, but the earlier value is %s", all[0].name())
+		r.fail(c.at, joinPath(c.within), "", "+= wants an array, but the earlier value is %s", all[0].name())
 		return
 	}
 	other := slices.IndexFunc(all, func(res result) bool { return !res.blank && res.what != all[i].what })
-	r.fail(placeOf(pieces[i]), c.within, mixedHint, "%s cannot be joined with %s", all[other].name(), all[i].name())
+	r.fail(placeOf(pieces[i]), joinPath(c.within), mixedHint, "%s cannot be joined with %s", all[other].name(), all[i].name())
 }
 
 // name says what a result is.

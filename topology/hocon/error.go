@@ -123,9 +123,9 @@ func Format(err error) string {
 	return err.Error() + "\n"
 }
 
-// errorAt makes an error with place and excerpt.
-func errorAt(p place, path []string, hint, format string, args ...any) *Error {
-	e := &Error{Pos: p.pos(), Path: joinPath(path), Msg: fmt.Sprintf(format, args...), Hint: hint}
+// errorAt makes an error with place, dotted path and excerpt.
+func errorAt(p place, path string, hint, format string, args ...any) *Error {
+	e := &Error{Pos: p.pos(), Path: path, Msg: fmt.Sprintf(format, args...), Hint: hint}
 	if p.src != nil {
 		e.Excerpt = p.src.excerpt(int(p.line), int(p.col))
 	}

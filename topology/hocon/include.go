@@ -87,7 +87,7 @@ func (p *parser) badInclude(word string) {
 // include reads the files that a statement names and merges them into o.
 func (l *loader) include(p *parser, o *object, inc included) {
 	fail := func(hint, format string, args ...any) {
-		l.errs = append(l.errs, errorAt(inc.at, p.path, hint, format, args...))
+		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), hint, format, args...))
 	}
 	switch {
 	case inc.form == "file" && !filepath.IsAbs(inc.name):
@@ -156,7 +156,7 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 	abs := absolute(name)
 	if i := slices.Index(l.chain, abs); i >= 0 {
 		loop := append(slices.Clone(l.chain[i:]), abs)
-		l.errs = append(l.errs, errorAt(inc.at, p.path, "", "the files include one another without end: %s", strings.Join(loop, " includes ")))
+		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), "", "the files include one another without end: %s", strings.Join(loop, " includes ")))
 		return true, nil
 	}
 	if l.reads++; l.reads > l.limits.Files {
@@ -181,7 +181,7 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 	if fields, ok := root.(*object); ok {
 		o.merge(fields)
 	} else {
-		l.errs = append(l.errs, errorAt(inc.at, p.path, "", "the included file %s holds an array, not fields", name))
+		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), "", "the included file %s holds an array, not fields", name))
 	}
 	return true, nil
 }

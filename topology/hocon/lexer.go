@@ -77,7 +77,7 @@ func (l *lexer) fail(off int, hint, format string, args ...any) {
 
 func (l *lexer) failAt(at place, hint, format string, args ...any) {
 	if l.err == nil {
-		l.err = errorAt(at, l.path, hint, format, args...)
+		l.err = errorAt(at, joinPath(l.path), hint, format, args...)
 	}
 	l.off = len(l.text)
 }

@@ -11,7 +11,7 @@ func (l *loader) parseProperties(src *source) *object {
 	l.sources = append(l.sources, src)
 	root := &object{at: place{src, 1, 1}}
 	if !utf8.ValidString(src.text) {
-		l.errs = append(l.errs, errorAt(root.at, nil, "save the file as UTF-8", "the text is not valid UTF-8"))
+		l.errs = append(l.errs, errorAt(root.at, "", "save the file as UTF-8", "the text is not valid UTF-8"))
 		return root
 	}
 	lines := strings.Split(src.text, "\n")
@@ -97,7 +97,7 @@ func unescapeProperty(s string) string {
 // setProperty puts a string at its key unless an object is there or comes to be there.
 func (l *loader) setProperty(o *object, path []string, v *scalar) bool {
 	if l.values++; len(path) > l.limits.Depth || l.values > l.limits.Nodes {
-		l.errs = append(l.errs, errorAt(v.at, nil, "", "too many values or levels"))
+		l.errs = append(l.errs, errorAt(v.at, "", "", "too many values or levels"))
 		return false
 	}
 	end := len(path) - 1

@@ -22,7 +22,7 @@ func (r *resolver) ref(x *ref, e *env) result {
 		return result{what: broken}
 	case x.seen != "" && x.seen != sign:
 		x.failed = true
-		r.fail(x.at, x.within, circleHint, "%s stands for two values, because it is part of its own definition", x)
+		r.fail(x.at, joinPath(x.within), circleHint, "%s stands for two values, because it is part of its own definition", x)
 		return result{what: broken}
 	default:
 		x.seen = sign
@@ -62,14 +62,14 @@ func (x *ref) name() string { return joinPath(x.path[x.prefix:]) }
 
 func (r *resolver) failUndefined(x *ref, cycle bool) {
 	if cycle {
-		r.fail(x.at, x.within, "", "${%s} leads back to itself, and there is no earlier value", x.name())
+		r.fail(x.at, joinPath(x.within), "", "${%s} leads back to itself, and there is no earlier value", x.name())
 		return
 	}
 	hint := "if it may be missing write ${?" + x.name() + "}"
 	if word := r.suggest(x); word != "" {
 		hint = "did you mean ${" + word + "}?"
 	}
-	r.fail(x.at, x.within, hint, "${%s} has no value, neither here nor in the environment", x.name())
+	r.fail(x.at, joinPath(x.within), hint, "${%s} has no value, neither here nor in the environment", x.name())
 }
 
 // lookup finds what stands at a path.

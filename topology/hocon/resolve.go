@@ -43,7 +43,7 @@ func (r *resolver) resolve() *Node {
 const maxMistakes = 100
 
 // fail reports a mistake.
-func (r *resolver) fail(at place, path []string, hint, format string, args ...any) {
+func (r *resolver) fail(at place, path, hint, format string, args ...any) {
 	if r.stopped {
 		return
 	}
@@ -52,7 +52,7 @@ func (r *resolver) fail(at place, path []string, hint, format string, args ...an
 }
 
 // stop reports that a limit is reached, once.
-func (r *resolver) stop(at place, path []string, format string, args ...any) result {
+func (r *resolver) stop(at place, path, format string, args ...any) result {
 	r.fail(at, path, "", format, args...)
 	r.stopped = true
 	return result{what: broken}
@@ -80,7 +80,7 @@ func (r *resolver) eval(s *slot, e *env) result {
 		return result{what: undefined, cycle: true}
 	}
 	if r.level >= r.load.limits.Chain {
-		return r.stop(s.keyAt, nil, "more than %d substitutions wait for one another", r.load.limits.Chain)
+		return r.stop(s.keyAt, "", "more than %d substitutions wait for one another", r.load.limits.Chain)
 	}
 	lowest, stacked := r.lowest, r.stacked
 	r.lowest, r.stacked = math.MaxInt, len(s.layers) > 1
@@ -108,7 +108,7 @@ func (r *resolver) circle(res result) result {
 	}
 	if x := r.closing; !x.failed {
 		x.failed = true
-		r.fail(x.at, x.within, circleHint, "%s leads back to itself", x)
+		r.fail(x.at, joinPath(x.within), circleHint, "%s leads back to itself", x)
 	}
 	return result{what: broken}
 }
@@ -195,7 +195,7 @@ func looksBack(v raw) bool {
 // child is view.child with its work counted.
 func (r *resolver) child(v *view, key string) (*slot, *env, *chain) {
 	if r.steps += len(v.parts); r.steps > r.load.limits.Steps {
-		r.stop(v.place(), nil, "more than %d steps of substitution", r.load.limits.Steps)
+		r.stop(v.place(), "", "more than %d steps of substitution", r.load.limits.Steps)
 	}
 	return v.child(key)
 }
@@ -206,7 +206,7 @@ func (r *resolver) evalRaw(v raw, e *env) result {
 		return result{what: broken}
 	}
 	if r.steps++; r.steps > r.load.limits.Steps {
-		return r.stop(placeOf(v), nil, "more than %d steps of substitution", r.load.limits.Steps)
+		return r.stop(placeOf(v), "", "more than %d steps of substitution", r.load.limits.Steps)
 	}
 	switch v := v.(type) {
 	case *scalar:
