@@ -1,0 +1,499 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/actord/actord/plugins/wire"
+	"github.com/actord/actord/runtime/actor"
+)
+
+// Failure is the error of a handler or a hook in a plugin.
+type Failure struct {
+	Plugin string
+	Text   string
+	Stack  string // of a panic, "" otherwise
+}
+
+// Error returns what the plugin said, without the stack.
+func (f *Failure) Error() string { return "plugin " + f.Plugin + ": " + f.Text }
+
+// instance is one actor's behaviour in a process, seen from here. Its fields are
+// guarded by the session's mu; what it does to other actors happens on a
+// goroutine of its own, which exists while there is work, so that a receiver that
+// makes its sender wait holds up this actor alone.
+type instance struct {
+	session *session
+	id      uint32
+
+	// Set before the first message.
+	path    actor.Path
+	handle  actor.Handle
+	self    actor.Ref
+	targets map[string]actor.Ref
+
+	pending  []entry   // messages that are not acknowledged, oldest first
+	since    time.Time // when the oldest of them became the oldest
+	inflight int       // pending, and room that a waiting handler was given
+
+	todo    []work
+	working bool          // a goroutine does todo
+	idle    chan struct{} // closed when working ends; nil unless someone waits
+
+	failed   bool           // takes no messages until it is resumed
+	crashed  bool           // its process is gone
+	reported bool           // the actor was told of the failure
+	flushed  bool           // and got back what the instance could not handle
+	back     []actor.Letter // what the actor gets back, in order
+	ending   bool           // wants to be stopped
+}
+
+// entry is a message that the plugin has.
+type entry struct {
+	seq    uint64
+	size   int
+	letter actor.Letter
+}
+
+// work is one thing that the plugin said about an instance; one field is set.
+type work struct {
+	ack     uint64
+	command *wire.Command
+	body    any
+	failure *wire.Failure
+	result  *wire.Result
+	crash   error
+}
+
+// fits tells whether the instance may have one more message, a quarter of the
+// window being its share.
+func (in *instance) fits(w Window) bool { return in.inflight < max(1, w.Messages/4) }
+
+// do puts work behind what there is; the session's mu is held.
+func (in *instance) do(w work) {
+	in.todo = append(in.todo, w)
+	in.session.backlog++
+	if !in.working {
+		in.working = true
+		go in.work() // ends when there is nothing to do; quiesce waits for it
+	}
+}
+
+func (in *instance) work() {
+	for {
+		in.session.mu.Lock()
+		todo := in.todo
+		in.todo = nil
+		if len(todo) == 0 {
+			in.working = false
+			if in.idle != nil {
+				close(in.idle)
+				in.idle = nil
+			}
+			in.session.mu.Unlock()
+			return
+		}
+		in.session.mu.Unlock()
+		for _, w := range todo {
+			in.one(w)
+		}
+		in.session.done(len(todo))
+	}
+}
+
+func (in *instance) one(w work) {
+	switch {
+	case w.command != nil:
+		in.obey(w.command, w.body)
+	case w.failure != nil:
+		in.fail(w.failure)
+	case w.crash != nil:
+		in.crash()
+	default:
+		in.session.mu.Lock()
+		if w.result != nil {
+			in.session.settle(w.result)
+		} else {
+			in.acked(w.ack)
+		}
+		in.session.mu.Unlock()
+	}
+}
+
+// quiesce waits until everything that the plugin said so far was done.
+func (in *instance) quiesce(limit <-chan time.Time) {
+	in.session.mu.Lock()
+	if !in.working {
+		in.session.mu.Unlock()
+		return
+	}
+	if in.idle == nil {
+		in.idle = make(chan struct{})
+	}
+	idle := in.idle
+	in.session.mu.Unlock()
+	select {
+	case <-idle:
+	case <-limit:
+	}
+}
+
+// deliver hands a message to the plugin, waiting for room. When the instance has
+// failed, or ctx ends while it waits, the letter joins what goes back; ok is
+// false then.
+func (in *instance) deliver(ctx context.Context, d *wire.Delivery, l actor.Letter) (ok bool) {
+	s := in.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d.Inst = in.id
+	size := len(d.Body)
+	if !in.failed && (len(s.waiters) > 0 || !s.fits(in, size)) {
+		if !in.await(ctx, size) {
+			in.back = append(in.back, l)
+			return false
+		}
+	} else if !in.failed {
+		s.reserve(in, size)
+	}
+	if in.failed {
+		in.back = append(in.back, l)
+		return false
+	}
+	s.pack(d)
+	if len(in.pending) == 0 {
+		in.since = time.Now()
+	}
+	in.pending = append(in.pending, entry{d.Seq, size, l})
+	return true
+}
+
+// await waits for room; mu is held, but not meanwhile. It returns false without
+// room when ctx ended or the instance failed.
+func (in *instance) await(ctx context.Context, size int) bool {
+	s := in.session
+	w := &waiter{in: in, size: size, ready: make(chan struct{})}
+	s.waiters = append(s.waiters, w)
+	s.release(in, 0, 0) // there may be room for this one and not for those before it
+	s.mu.Unlock()
+	select {
+	case <-w.ready:
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	granted := w.granted || s.leave(w)
+	if granted && (in.failed || ctx.Err() != nil) {
+		s.release(in, 1, size)
+		return false
+	}
+	return granted
+}
+
+// acked forgets the messages up to seq, which are handled; mu is held.
+func (in *instance) acked(seq uint64) {
+	n, bytes := 0, 0
+	for n < len(in.pending) && in.pending[n].seq <= seq {
+		bytes += in.pending[n].size
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	clear(in.pending[:n]) // so that the letters can be collected
+	if in.pending = in.pending[n:]; len(in.pending) == 0 {
+		in.pending = nil
+	}
+	in.since = time.Now()
+	in.session.release(in, n, bytes)
+}
+
+// letter returns the message seq, nil when it is none of the pending ones.
+func (in *instance) letter(seq uint64) actor.Letter {
+	if seq == 0 {
+		return nil
+	}
+	in.session.mu.Lock()
+	defer in.session.mu.Unlock()
+	i, ok := in.find(seq)
+	if !ok {
+		return nil
+	}
+	return in.pending[i].letter
+}
+
+// find returns where the message seq is, or would be, in pending; mu is held.
+func (in *instance) find(seq uint64) (int, bool) {
+	return slices.BinarySearchFunc(in.pending, seq, func(e entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+}
+
+// fail carries out a failure that the plugin reported: the message it failed on
+// becomes a dead letter, what came behind goes back, the actor fails.
+func (in *instance) fail(f *wire.Failure) {
+	s := in.session
+	s.mu.Lock()
+	if in.failed {
+		s.mu.Unlock()
+		return
+	}
+	in.failed = true
+	in.acked(f.Handled)
+	var lost actor.Letter
+	if len(in.pending) > 0 && f.Seq != 0 && in.pending[0].seq == f.Seq {
+		lost = in.pending[0].letter
+		in.acked(f.Seq)
+	}
+	in.takeBack(0)
+	s.mu.Unlock()
+	err := &Failure{Plugin: s.cfg.Name, Text: f.Error, Stack: f.Stack}
+	if lost != nil {
+		in.handle.DeadLetter(lost, actor.ReasonFailed+": "+f.Error)
+	}
+	if f.Stack != "" {
+		s.cfg.Log.Error("actor panicked in its plugin", "actor", string(in.path), "panic", f.Error, "stack", f.Stack)
+	}
+	in.report(err)
+}
+
+// takeBack moves what is pending behind seq to what goes back; mu is held.
+func (in *instance) takeBack(seq uint64) {
+	var back []actor.Letter
+	bytes := 0
+	i, _ := in.find(seq + 1)
+	for _, e := range in.pending[i:] {
+		back = append(back, e.letter)
+		bytes += e.size
+	}
+	in.pending = in.pending[:i:i]
+	in.back = append(back, in.back...)
+	in.session.abort(in)
+	in.session.release(in, len(back), bytes)
+}
+
+// report makes err the failure of the actor. What goes back follows from within
+// the actor's turn (flush), because a message may be on its way to this instance
+// just now and must not be overtaken.
+func (in *instance) report(err error) {
+	if in.handle != nil {
+		in.handle.Fail(err)
+	}
+	in.session.mu.Lock()
+	in.reported = true
+	in.session.mu.Unlock()
+}
+
+// crash fails the instance because its process is gone: what had left for it
+// becomes dead letters, what had not goes back.
+func (in *instance) crash() {
+	s := in.session
+	s.mu.Lock()
+	in.failed = true
+	in.takeBack(s.sent)
+	lost := slices.Clone(in.pending)
+	in.acked(s.sent)
+	err, known := s.crashed(), in.reported
+	s.mu.Unlock()
+	if in.handle != nil {
+		for _, e := range lost {
+			in.handle.DeadLetter(e.letter, actor.ReasonCrashed)
+		}
+	}
+	if !known {
+		in.report(err)
+	}
+}
+
+// flush gives back what the instance could not handle, but not before the actor
+// knows of its failure: until then more may come that belongs behind it. It is
+// called on the actor's turn.
+func (in *instance) flush() {
+	in.session.mu.Lock()
+	if in.failed && !in.reported {
+		in.session.mu.Unlock()
+		return
+	}
+	back := in.back
+	in.back, in.flushed = nil, in.failed
+	in.session.mu.Unlock()
+	if len(back) > 0 {
+		in.handle.Fail(nil, back...)
+	}
+}
+
+// forget ends the instance here and returns what it had and did not finish.
+func (in *instance) forget() (unfinished []entry) {
+	s := in.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.instances, in.id)
+	in.failed, in.reported = true, true
+	unfinished = slices.Clone(in.pending)
+	in.acked(s.seq)
+	return unfinished
+}
+
+// obey does what the plugin's behaviour asked for.
+func (in *instance) obey(c *wire.Command, body any) {
+	m := actor.Message{Kind: c.Kind, Body: body, Headers: c.Headers}
+	cause := in.letter(c.Cause)
+	switch c.Op {
+	case wire.OpTell:
+		in.tell(c, m, cause)
+	case wire.OpSend:
+		if to := in.resolve(c.Target, cause); to != nil {
+			_ = to.Tell(actor.WithTrace(context.Background(), c.Trace), m) // a refusal is the receiver's to report
+			return
+		}
+		in.lose(actor.Path(c.Target), m, c.Trace, actor.ReasonStopped)
+	case wire.OpReply:
+		if cause == nil || cause.Sender() == nil {
+			in.lose(actor.DeadLetters, m, c.Trace, actor.ReasonNoSender)
+			return
+		}
+		in.send(cause.Sender(), m, cause, c.Trace)
+	case wire.OpAsk:
+		in.session.asks.Go(func() { in.ask(c, m, cause) })
+	case wire.OpDeadLetter:
+		in.handle.DeadLetter(&remoteLetter{m, in.resolve(c.Target, nil), c.Trace}, c.Reason)
+	case wire.OpPublish:
+		fields, _ := body.(map[string]any)
+		in.session.cfg.Publish(remoteEvent{c.Kind, fields})
+	case wire.OpStop:
+		in.session.mu.Lock()
+		in.ending = true
+		in.session.mu.Unlock()
+		// A full mailbox is as good: its next message finds that the actor ends.
+		actor.Offer(context.Background(), in.self, wakeUp)
+	}
+}
+
+func (in *instance) tell(c *wire.Command, m actor.Message, cause actor.Letter) {
+	switch to := in.resolve(c.Target, cause); {
+	case c.Target == string(actor.ToDeadLetters):
+		in.lose(actor.DeadLetters, m, c.Trace, actor.ReasonExplicit)
+	case to == nil:
+		in.lose(actor.Path(c.Target), m, c.Trace, actor.ReasonStopped)
+	default:
+		in.send(to, m, cause, c.Trace)
+	}
+}
+
+// send tells to as the actor. What comes back as an error has no behaviour to go
+// to, which went on long ago.
+func (in *instance) send(to actor.Ref, m actor.Message, cause actor.Letter, t actor.TraceID) {
+	switch err := in.handle.Tell(to, m, cause); {
+	case err == nil:
+	case errors.Is(err, actor.ErrFull), errors.Is(err, actor.ErrBlockTimeout):
+		in.lose(to.Path(), m, t, actor.ReasonFull)
+	default:
+		in.lose(to.Path(), m, t, actor.ReasonStopped+": "+err.Error())
+	}
+}
+
+// lose reports a message of the actor that reached nobody.
+func (in *instance) lose(to actor.Path, m actor.Message, t actor.TraceID, reason string) {
+	in.session.cfg.Publish(actor.DeadLetter{
+		Recipient: to, Sender: in.path, Message: m, Reason: reason, Trace: t, Time: time.Now(),
+	})
+}
+
+// resolve finds what an instance calls target, nil when there is no such thing.
+func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
+	if cause != nil {
+		if s := cause.Sender(); s != nil && string(s.Path()) == target {
+			return s // also an address that cannot be looked up, such as of an ask
+		}
+	}
+	if to := in.targets[target]; to != nil {
+		return to
+	}
+	if !strings.HasPrefix(target, "/") {
+		return nil
+	}
+	return in.session.cfg.Lookup(actor.Path(target))
+}
+
+// ask waits for an answer on behalf of the instance.
+func (in *instance) ask(c *wire.Command, m actor.Message, cause actor.Letter) {
+	res := &wire.Result{Call: c.Call}
+	reply, err := in.askFor(c, m, cause)
+	if err == nil {
+		d := wire.Delivery{Kind: reply.Kind, Headers: reply.Headers}
+		if d.Body, err = wire.AppendBody(nil, reply.Body); err == nil {
+			res.Packed = wire.AppendDelivery(nil, &d)
+		}
+	}
+	if err != nil {
+		res.Error = err.Error()
+		for _, k := range []error{
+			actor.ErrFull, actor.ErrStopped, actor.ErrBlockTimeout, actor.ErrWrongType, actor.ErrAskTimeout,
+			actor.ErrActorFailed, actor.ErrNotFound, actor.ErrTerminating, actor.ErrUnsupported,
+		} {
+			if errors.Is(err, k) {
+				res.Code = k.Error()
+			}
+		}
+	}
+	in.session.send(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: res}})
+}
+
+func (in *instance) askFor(c *wire.Command, m actor.Message, cause actor.Letter) (actor.Message, error) {
+	to := in.resolve(c.Target, cause)
+	a, ok := to.(actor.Asker)
+	if !ok {
+		return actor.Message{}, fmt.Errorf("ask %s: %w", c.Target, actor.ErrUnsupported)
+	}
+	ctx, cancel := context.WithCancel(actor.WithTrace(context.Background(), c.Trace))
+	defer cancel()
+	if c.Timeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(c.Timeout))
+		defer cancel()
+	}
+	stop := context.AfterFunc(sessionEnd{in.session}, cancel)
+	defer stop()
+	return a.Ask(ctx, m)
+}
+
+// remoteLetter is a message that a plugin gave up on.
+type remoteLetter struct {
+	m      actor.Message
+	sender actor.Ref
+	trace  actor.TraceID
+}
+
+func (l *remoteLetter) Message() actor.Message { return l.m }
+func (l *remoteLetter) Sender() actor.Ref      { return l.sender }
+func (l *remoteLetter) Trace() actor.TraceID   { return l.trace }
+
+// remoteEvent is an event that a plugin's behaviour published.
+type remoteEvent struct {
+	kind   string
+	fields map[string]any
+}
+
+func (e remoteEvent) Kind() string           { return e.kind }
+func (e remoteEvent) Fields() map[string]any { return e.fields }
+
+// wakeUp makes an actor's turn look at its instance. Its body is of no body type,
+// so no other message is mistaken for it.
+var wakeUp = actor.Message{Kind: "plugin", Body: wakeUpBody{}}
+
+type wakeUpBody struct{}
+
+// sessionEnd is a context that ends with the session.
+type sessionEnd struct{ s *session }
+
+func (e sessionEnd) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (e sessionEnd) Done() <-chan struct{}       { return e.s.ended }
+func (e sessionEnd) Value(any) any               { return nil }
+func (e sessionEnd) Err() error {
+	select {
+	case <-e.s.ended:
+		return context.Canceled
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,472 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+
+	"github.com/actord/actord/plugins/wire"
+	"github.com/actord/actord/runtime/actor"
+)
+
+// session is the conversation with one process. It owns the window, the frames
+// that wait to be sent and the instances.
+type session struct {
+	cfg    Config
+	cancel context.CancelCauseFunc
+	wake   chan struct{} // capacity 1: there is something to send
+	ended  chan struct{} // closed when the session is over and err is set
+
+	mu        sync.Mutex // guards what follows, and the instances' fields
+	err       error
+	instances map[uint32]*instance
+	lastInst  uint32
+	calls     map[uint64]call
+	lastCall  uint64
+
+	frames []frame
+	open   *wire.Deliver // the last frame, while it takes more messages
+	count  int           // messages in open
+	seq    uint64        // of the last message
+	sent   uint64        // the last message that may have left
+
+	inflight, bytes int // messages that are not acknowledged
+	waiters         []*waiter
+
+	backlog int        // work that the plugin gave and that is not done
+	drained *sync.Cond // told when backlog shrinks
+	asks    sync.WaitGroup
+}
+
+// maxBacklog is how much of what a plugin said may wait to be done before nothing
+// more is read from it.
+const maxBacklog = 16 << 10
+
+// call waits for an answer of the plugin about an instance.
+type call struct {
+	in *instance
+	ch chan answer // capacity 1
+}
+
+type answer struct {
+	result *wire.Result
+	err    error // the session ended
+}
+
+// frame is a frame to send; last is the last message in it.
+type frame struct {
+	f    *wire.HostFrame
+	last uint64
+}
+
+// waiter is a handler that waits for room in the window.
+type waiter struct {
+	in      *instance
+	size    int
+	granted bool
+	ready   chan struct{}
+}
+
+// stream is the session's stream as the host sees it.
+type stream = grpc.BidiStreamingClient[wire.HostFrame, wire.PluginFrame]
+
+func newSession(cfg Config) *session {
+	s := &session{
+		cfg: cfg, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		instances: map[uint32]*instance{}, calls: map[uint64]call{},
+	}
+	s.drained = sync.NewCond(&s.mu)
+	return s
+}
+
+// run talks to the process until the stream breaks, the process breaks the
+// protocol, or watch finds it hung. It returns why.
+func (s *session) run(ctx context.Context, p *process) error {
+	ctx, s.cancel = context.WithCancelCause(ctx)
+	st, err := p.rpc.Session(ctx)
+	if err != nil {
+		s.cancel(err)
+		return err
+	}
+	s.send(&wire.HostFrame{Frame: &wire.HostFrame_Hello{Hello: &wire.Hello{Plugin: s.cfg.Name, LogLevel: int32(s.logLevel())}}})
+	var wg sync.WaitGroup
+	wg.Go(func() { s.cancel(s.sendAll(ctx, st)) })
+	wg.Go(func() { s.cancel(s.receiveAll(ctx, st)) })
+	wg.Go(func() {
+		if err := p.watch(ctx, s.hung); err != nil {
+			s.cancel(err)
+		}
+	})
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// logLevel is the lowest level that the host's log takes.
+func (s *session) logLevel() slog.Level {
+	for _, l := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn} {
+		if s.cfg.Log.Enabled(context.Background(), l) {
+			return l
+		}
+	}
+	return slog.LevelError
+}
+
+func (s *session) sendAll(ctx context.Context, st stream) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-s.wake:
+		}
+		for _, f := range s.take() {
+			if st.Send(f.f) != nil {
+				<-ctx.Done() // receiveAll learns why
+				return context.Cause(ctx)
+			}
+		}
+	}
+}
+
+// take takes everything there is to send. From here on a message counts as sent.
+func (s *session) take() []frame {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	frames := s.frames
+	s.frames, s.open = nil, nil
+	if n := len(frames); n > 0 {
+		s.sent = max(s.sent, frames[n-1].last)
+	}
+	return frames
+}
+
+// send queues a frame behind everything before it.
+func (s *session) send(f *wire.HostFrame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue(f)
+}
+
+// queue is send; mu is held.
+func (s *session) queue(f *wire.HostFrame) {
+	s.open = nil
+	s.frames = append(s.frames, frame{f, s.seq})
+	s.nudge()
+}
+
+func (s *session) nudge() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// pack puts a message into the last frame; mu is held.
+func (s *session) pack(d *wire.Delivery) {
+	if s.open == nil || s.count >= wire.MaxBatch || len(s.open.Packed) >= wire.MaxBatchBytes {
+		s.open, s.count = &wire.Deliver{}, 0
+		s.frames = append(s.frames, frame{f: &wire.HostFrame{Frame: &wire.HostFrame_Deliver{Deliver: s.open}}})
+	}
+	s.seq++
+	d.Seq = s.seq
+	s.open.Packed = wire.AppendDelivery(s.open.Packed, d)
+	s.frames[len(s.frames)-1].last = s.seq
+	s.count++
+	s.nudge()
+}
+
+// fits tells whether in may have one more message of size bytes; mu is held.
+func (s *session) fits(in *instance, size int) bool {
+	return in.fits(s.cfg.Window) && s.fitsBytes(size)
+}
+
+func (s *session) fitsBytes(size int) bool {
+	return s.inflight < s.cfg.Window.Messages && (s.bytes+size <= s.cfg.Window.Bytes || s.inflight == 0)
+}
+
+func (s *session) reserve(in *instance, size int) {
+	s.inflight++
+	s.bytes += size
+	in.inflight++
+}
+
+// release gives room back and lets those in who wait, in order; mu is held. An
+// actor that has its share does not hold up the others.
+func (s *session) release(in *instance, messages, bytes int) {
+	s.inflight -= messages
+	s.bytes -= bytes
+	in.inflight -= messages
+	kept := s.waiters[:0]
+	for i, w := range s.waiters {
+		if !s.fitsBytes(w.size) {
+			kept = append(kept, s.waiters[i:]...)
+			break
+		}
+		if !w.in.fits(s.cfg.Window) {
+			kept = append(kept, w)
+			continue
+		}
+		s.reserve(w.in, w.size)
+		w.granted = true
+		close(w.ready)
+	}
+	clear(s.waiters[len(kept):])
+	s.waiters = kept
+}
+
+// leave takes w off the list of those who wait; mu is held. It reports whether w
+// had been let in.
+func (s *session) leave(w *waiter) bool {
+	for i, o := range s.waiters {
+		if o == w {
+			s.waiters = append(s.waiters[:i], s.waiters[i+1:]...)
+			return false
+		}
+	}
+	return w.granted
+}
+
+// abort lets in's waiting handler go without room; mu is held.
+func (s *session) abort(in *instance) {
+	for _, w := range s.waiters {
+		if w.in == in {
+			s.leave(w)
+			close(w.ready)
+			return
+		}
+	}
+}
+
+func (s *session) receiveAll(ctx context.Context, st stream) error {
+	defer context.AfterFunc(ctx, s.drained.Broadcast)()
+	for {
+		s.awaitBacklog(ctx)
+		f, err := st.Recv()
+		if err != nil {
+			return err
+		}
+		if err := s.receive(f); err != nil {
+			return &verdict{err: fmt.Errorf("it broke the protocol: %w", err)}
+		}
+	}
+}
+
+// awaitBacklog waits until what was read is done, so that a plugin that says more
+// than its receivers take has to wait itself.
+func (s *session) awaitBacklog(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.backlog > maxBacklog && ctx.Err() == nil {
+		s.drained.Wait()
+	}
+}
+
+func (s *session) done(n int) {
+	s.mu.Lock()
+	s.backlog -= n
+	s.mu.Unlock()
+	s.drained.Signal()
+}
+
+// receive sorts one frame. It does not block.
+func (s *session) receive(f *wire.PluginFrame) error {
+	switch f := f.Frame.(type) {
+	case *wire.PluginFrame_Ack:
+		return s.acks(f.Ack.Packed)
+	case *wire.PluginFrame_Commands:
+		return s.commands(f.Commands.Packed)
+	case *wire.PluginFrame_Failure:
+		return s.failure(f.Failure)
+	case *wire.PluginFrame_Result:
+		s.result(f.Result)
+	case *wire.PluginFrame_Log:
+		s.record(f.Log)
+	default:
+		return fmt.Errorf("an empty frame, or one of a later version")
+	}
+	return nil
+}
+
+func (s *session) acks(packed []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(packed) > 0 {
+		id, seq, rest, err := wire.NextAck(packed)
+		if err != nil {
+			return err
+		}
+		packed = rest
+		if seq > s.sent {
+			return fmt.Errorf("message %d is acknowledged and was never sent", seq)
+		}
+		in := s.instances[id]
+		switch {
+		case in == nil: // it was stopped meanwhile
+		case in.working:
+			in.do(work{ack: seq})
+		default:
+			in.acked(seq)
+		}
+	}
+	return nil
+}
+
+func (s *session) commands(packed []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(packed) > 0 {
+		c := &wire.Command{}
+		rest, err := wire.NextCommand(packed, c)
+		if err != nil {
+			return err
+		}
+		body, err := wire.DecodeBody(c.Body)
+		if err != nil {
+			return fmt.Errorf("the body of a command: %w", err)
+		}
+		packed = rest
+		if in := s.instances[c.Inst]; in != nil {
+			if in.handle == nil {
+				return fmt.Errorf("instance %d acts before it was started", c.Inst)
+			}
+			in.do(work{command: c, body: body})
+		}
+	}
+	return nil
+}
+
+func (s *session) failure(f *wire.Failure) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if max(f.Seq, f.Handled) > s.sent {
+		return fmt.Errorf("message %d failed and was never sent", max(f.Seq, f.Handled))
+	}
+	if in := s.instances[f.Inst]; in != nil && in.handle != nil {
+		in.do(work{failure: f})
+	}
+	return nil
+}
+
+// result answers a call, behind what the same instance did before.
+func (s *session) result(r *wire.Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.calls[r.Call]
+	switch {
+	case !ok: // nobody waits any more
+	case c.in.working:
+		c.in.do(work{result: r})
+	default:
+		s.settle(r)
+	}
+}
+
+func (s *session) settle(r *wire.Result) {
+	if c, ok := s.calls[r.Call]; ok {
+		delete(s.calls, r.Call)
+		c.ch <- answer{result: r}
+	}
+}
+
+// record logs what a behaviour logged.
+func (s *session) record(l *wire.Log) {
+	ctx, level := context.Background(), slog.Level(l.Level)
+	if !s.cfg.Log.Enabled(ctx, level) {
+		return
+	}
+	var attrs []any
+	if in := s.instance(l.Inst); in != nil {
+		attrs = append(attrs, "actor", string(in.path))
+	}
+	if l.Trace != "" {
+		attrs = append(attrs, "trace", l.Trace)
+	}
+	if body, err := wire.DecodeBody(l.Attributes); err == nil {
+		list, _ := body.([]any)
+		for i := 0; i+1 < len(list); i += 2 {
+			attrs = append(attrs, slog.Any(fmt.Sprint(list[i]), list[i+1]))
+		}
+	}
+	h := s.cfg.Log.With(attrs...).Handler()
+	_ = h.Handle(ctx, slog.NewRecord(time.Unix(0, l.UnixNanos), level, l.Message, 0)) // nobody to tell
+}
+
+func (s *session) instance(id uint32) *instance {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.instances[id]
+}
+
+// hung returns an error when a handler has been running for too long.
+func (s *session) hung(now time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, in := range s.instances {
+		if len(in.pending) > 0 && !in.failed && now.Sub(in.since) > s.cfg.HandlerTimeout {
+			return fmt.Errorf("%s did not finish a message of kind %q within %s (handler-timeout)",
+				in.path, in.pending[0].letter.Message().Kind, s.cfg.HandlerTimeout)
+		}
+	}
+	return nil
+}
+
+// finish ends the session for err: every instance fails at once. It returns how
+// many messages were not acknowledged.
+func (s *session) finish(err error) (unacked int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
+	for _, in := range s.instances {
+		unacked += in.inflight
+		in.failed, in.crashed = true, true
+		s.abort(in)
+		in.do(work{crash: err})
+	}
+	for id, c := range s.calls {
+		delete(s.calls, id)
+		c.ch <- answer{err: s.crashed()}
+	}
+	close(s.ended)
+	return unacked
+}
+
+// ask sends a frame for in and waits for the answer, at most limit.
+func (s *session) ask(in *instance, limit time.Duration, done <-chan struct{}, frame func(call uint64) *wire.HostFrame) (*wire.Result, error) {
+	ch := make(chan answer, 1)
+	s.mu.Lock()
+	if s.err != nil {
+		s.mu.Unlock()
+		return nil, s.crashed()
+	}
+	s.lastCall++
+	id := s.lastCall
+	s.calls[id] = call{in, ch}
+	s.queue(frame(id))
+	s.mu.Unlock()
+	clock := time.NewTimer(limit)
+	defer clock.Stop()
+	var err error
+	select {
+	case a := <-ch:
+		if a.err == nil && a.result.Error != "" {
+			a.err = &Failure{Plugin: s.cfg.Name, Text: a.result.Error, Stack: a.result.Stack}
+		}
+		return a.result, a.err
+	case <-clock.C:
+		err = fmt.Errorf("plugin %s did not answer within %s", s.cfg.Name, limit)
+	case <-done:
+		err = fmt.Errorf("plugin %s: %w", s.cfg.Name, actor.ErrStopped)
+	}
+	s.mu.Lock()
+	delete(s.calls, id)
+	s.mu.Unlock()
+	return nil, err
+}
+
+// crashed is the failure of everything that needs the session; err is set.
+func (s *session) crashed() error {
+	return fmt.Errorf("plugin %s: %w: %w", s.cfg.Name, ErrCrashed, s.err)
+}
