@@ -221,6 +221,12 @@ func (h *handle) live() bool {
 	return h.incarnation == h.cell.counters.incarnation.Load() && !h.cell.ending()
 }
 
+// sends tells whether the incarnation may still tell: until its stop hook has run,
+// so that what it handles elsewhere comes to an end.
+func (h *handle) sends() bool {
+	return h.incarnation == h.cell.counters.incarnation.Load() && !h.cell.is(terminated)
+}
+
 func (h *handle) Fail(err error, back ...actor.Letter) bool {
 	live := h.live()
 	h.cell.signal(signal{kind: sigFail, incarnation: h.incarnation, err: err, back: back})
@@ -228,7 +234,7 @@ func (h *handle) Fail(err error, back ...actor.Letter) bool {
 }
 
 func (h *handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
-	if !h.live() {
+	if !h.sends() {
 		return fmt.Errorf("tell %s: the sender's incarnation has ended: %w", to.Path(), actor.ErrStopped)
 	}
 	ctx := messageContext{&Context[actor.Message]{cell: h.cell}}
