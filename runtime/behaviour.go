@@ -83,8 +83,10 @@ func (c *messageContext) onFull(to actor.Ref, m actor.Message, err error) error 
 	case DeadLetter:
 		c.cell.sys.deadLetter(to.Path(), self, m, actor.ReasonFull, c.meta)
 	case Drop:
+		c.meta.track().Refuse(fmt.Errorf("dropped for %s: %w", to.Path(), err))
 		c.cell.sys.Publish(actor.Dropped{Path: to.Path(), Message: m, Policy: "on-full", Trace: trace})
 	case Retry:
+		c.meta.track().Join() // until it is accepted or given up
 		c.cell.sys.retry(from{context.Background(), self, c.meta}, to, m, 1)
 	case BlockOnFull:
 		return c.blockUntilRoom(to, m)
@@ -111,7 +113,9 @@ func (s *System) retry(ctx from, to actor.Ref, m actor.Message, attempt int) {
 	s.timers.after(delay, 0, func() {
 		if actor.Offer(ctx, to, m) == actor.Full {
 			s.retry(ctx, to, m, attempt+1)
+			return
 		}
+		ctx.meta.track().Done(nil)
 	})
 }
 
@@ -186,6 +190,7 @@ func (c *messageContext) Unwatch(r actor.Ref)     { c.Context.Unwatch(r.Path()) 
 func (c *messageContext) Publish(e actor.Event)   { c.cell.sys.Publish(e) }
 func (c *messageContext) Letter() actor.Letter {
 	c.Trace() // a letter keeps its trace
+	c.meta.track().Join()
 	return letter[actor.Message]{c.env, c.meta}
 }
 func (c *messageContext) Handle() actor.Handle {
@@ -249,7 +254,9 @@ func (h *handle) DeadLetter(l actor.Letter, reason string) {
 	h.cell.sys.deadLetter(h.cell.path, l.Sender(), l.Message(), reason, metaOf(l))
 }
 
-func (h *handle) Done() <-chan struct{} { return h.done }
+func (h *handle) Ended() <-chan struct{} { return h.done }
+
+func (h *handle) Done(l actor.Letter) { metaOf(l).track().Done(nil) }
 
 // replyRef stands for the sender of whatever message is current.
 type replyRef struct{}

@@ -169,6 +169,9 @@ func (c *cell[T]) handle(env envelope[T]) {
 		return
 	}
 	c.counters.handled.Add(1)
+	if env.meta != nil {
+		env.meta.delivery.Done(nil)
+	}
 	c.ctx.leave()
 }
 
@@ -233,6 +236,7 @@ func (c *cell[T]) destroy() {
 	c.mu.Lock()
 	c.endIncarnation()
 	c.mu.Unlock()
+	defer c.refuseHolds()
 	if c.instance == nil {
 		return
 	}

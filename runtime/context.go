@@ -73,7 +73,7 @@ func (c *Context[T]) Sender() actor.Ref { return c.env.sender }
 // Trace is the current message's trace, made on first use.
 func (c *Context[T]) Trace() actor.TraceID {
 	if c.meta == nil || c.meta.trace.IsZero() {
-		c.meta = &meta{trace: actor.NewTraceID(), event: c.meta.aboutEvent()}
+		c.meta = &meta{trace: actor.NewTraceID(), event: c.meta.aboutEvent(), delivery: c.meta.track()}
 	}
 	return c.meta.trace
 }

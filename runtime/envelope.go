@@ -20,10 +20,11 @@ type envelope[T any] struct {
 type meta struct {
 	kind        metaKind
 	trace       actor.TraceID
-	event       bool   // the message is about an event: what becomes of it makes no further events
-	ended       *node  // of a notice: the actor that ended
-	timer       *timer // of a tick
-	incarnation uint64 // of a tick: who set the timer
+	delivery    *actor.Delivery // what the message belongs to; nil when nobody tracks it
+	event       bool            // the message is about an event: what becomes of it makes no further events
+	ended       *node           // of a notice: the actor that ended
+	timer       *timer          // of a tick
+	incarnation uint64          // of a tick: who set the timer
 }
 
 type metaKind uint8
@@ -38,6 +39,14 @@ const (
 func keepNotice[T any](e envelope[T]) bool { return e.meta != nil && e.meta.kind == notice }
 
 func (e envelope[T]) trace() actor.TraceID { return e.meta.traceID() }
+
+// track is the delivery that the message belongs to, nil for most.
+func (m *meta) track() *actor.Delivery {
+	if m == nil {
+		return nil
+	}
+	return m.delivery
+}
 
 func (m *meta) traceID() actor.TraceID {
 	if m == nil {
@@ -74,8 +83,8 @@ func originOf(ctx context.Context) (actor.Ref, *meta) {
 	if o, ok := ctx.Value(originKey{}).(origin); ok {
 		return o.origin()
 	}
-	if t := actor.TraceOf(ctx); !t.IsZero() {
-		return nil, &meta{trace: t}
+	if t, d := actor.EntryOf(ctx); !t.IsZero() || d != nil {
+		return nil, &meta{trace: t, delivery: d}
 	}
 	return nil, nil
 }

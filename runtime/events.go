@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -76,8 +77,11 @@ func (s *System) TellEvent(to actor.Path, e actor.Event) {
 	}
 }
 
-// deadLetter publishes that m did not reach a handler.
+// deadLetter publishes that m did not reach a handler, and refuses its delivery.
 func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m actor.Message, reason string, mt *meta) {
+	if d := mt.track(); d != nil {
+		d.Refuse(fmt.Errorf("dead letter of %s: %s", recipient, reason))
+	}
 	if len(s.stream.list()) == 0 || mt.aboutEvent() {
 		return
 	}

@@ -65,6 +65,7 @@ type node struct {
 	afterChildren func() // what goes on when the last child that was told to end has ended
 	timers        map[*timer]struct{}
 	watching      map[*node]struct{}
+	holds         *holds // nil for most
 
 	history supervise.History // owned by the parent's turn
 }

@@ -89,7 +89,15 @@ func (p *PID[T]) Tell(ctx context.Context, m T) error {
 	return p.tell(ctx, envelope[T]{msg: m, sender: sender, meta: meta})
 }
 
-func (p *PID[T]) tell(ctx context.Context, env envelope[T]) error {
+func (p *PID[T]) tell(ctx context.Context, env envelope[T]) (err error) {
+	if d := env.meta.track(); d != nil {
+		d.Join() // before the push: the message may be handled before it returns
+		defer func() {
+			if err != nil {
+				d.Done(nil) // it is the sender's to say what that means
+			}
+		}()
+	}
 	var last *cell[T]
 	for {
 		c, err := p.resolve(last)
@@ -127,13 +135,23 @@ func (p *PID[T]) missing(env envelope[T], err error) error {
 // actor.Offerer.
 func (p *PID[T]) Offer(ctx context.Context, m T) actor.OfferResult {
 	sender, meta := originOf(ctx)
+	d := meta.track()
+	d.Join()
+	res := p.offer(envelope[T]{msg: m, sender: sender, meta: meta})
+	if res != actor.Accepted {
+		d.Done(nil)
+	}
+	return res
+}
+
+func (p *PID[T]) offer(env envelope[T]) actor.OfferResult {
 	var last *cell[T]
 	for {
 		c, err := p.resolve(last)
 		if err != nil {
 			return actor.Closed
 		}
-		switch res, _ := c.push(envelope[T]{msg: m, sender: sender, meta: meta}, pushOffer); res {
+		switch res, _ := c.push(env, pushOffer); res {
 		case in:
 			return actor.Accepted
 		case full:

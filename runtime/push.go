@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
@@ -82,6 +83,7 @@ func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
 func (c *cell[T]) dropped(env envelope[T]) {
 	c.counters.dropped.Add(1)
 	releaseAsker(env.sender, actor.ErrFull)
+	env.meta.track().Refuse(fmt.Errorf("dropped at %s: %w", c.path, actor.ErrFull))
 	if len(c.sys.stream.list()) > 0 && !env.aboutEvent() {
 		c.sys.Publish(actor.Dropped{
 			Path: c.path, Message: asMessage(env.msg), Trace: env.trace(),

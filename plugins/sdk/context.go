@@ -146,6 +146,13 @@ func (c *callContext) Letter() actor.Letter {
 	return &kept
 }
 
+// Hold cannot keep a delivery open from here: it ends with the acknowledgement of
+// the message. It says so in the log.
+func (c *callContext) Hold() func(error) {
+	c.Log().Warn("a plugin cannot hold a delivery: it ends with the message")
+	return func(error) {}
+}
+
 func (c *callContext) Handle() actor.Handle { return handle{c.in} }
 
 // letter is a message with who sent it.
@@ -200,7 +207,10 @@ func (h handle) DeadLetter(l actor.Letter, reason string) {
 	_ = h.in.send(cmd, l.Message()) // it came from the host, so it can go there
 }
 
-func (h handle) Done() <-chan struct{} { return h.in.ctx.Done() }
+// Done has nothing to do: a delivery ends with the message's acknowledgement.
+func (h handle) Done(actor.Letter) {}
+
+func (h handle) Ended() <-chan struct{} { return h.in.ctx.Done() }
 
 // send packs a command for the host.
 func (in *instance) send(cmd *wire.Command, m actor.Message) error {

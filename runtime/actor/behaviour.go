@@ -106,6 +106,12 @@ type Context interface {
 	// Publish hands an event to the system's event stream.
 	Publish(e Event)
 
+	// Hold keeps the delivery of the current message open after Receive returned,
+	// for work that is done later: a batch, an aggregate, a join. release ends it,
+	// once, from any goroutine. What is still held when the incarnation ends is
+	// refused. For a message that nobody tracks it does nothing.
+	Hold() (release func(error))
+
 	// Letter keeps the current message for work that ends later; Handle keeps
 	// the actor. Both may be used from any goroutine after the call.
 	Letter() Letter
@@ -135,8 +141,12 @@ type Handle interface {
 	Fail(err error, back ...Letter) bool
 	// Tell sends with this actor as sender and the trace of cause (may be nil).
 	Tell(to Ref, m Message, cause Letter) error
+	// Done says that the work of a letter ended well. A letter that was taken while
+	// handling a tracked message keeps its delivery open until Done, DeadLetter or
+	// Fail.
+	Done(l Letter)
 	// DeadLetter gives up on a letter for reason.
 	DeadLetter(l Letter, reason string)
-	// Done is closed when the incarnation is told to stop or is replaced.
-	Done() <-chan struct{}
+	// Ended is closed when the incarnation is told to stop or is replaced.
+	Ended() <-chan struct{}
 }

@@ -51,14 +51,6 @@ func ParseTraceID(s string) (TraceID, bool) {
 	return t, !t.IsZero()
 }
 
-type traceKey struct{}
-
-// WithTrace returns a context whose tells carry trace t. Entry points such as
-// bridges use it; a handler's Context already carries the trace.
-func WithTrace(ctx context.Context, t TraceID) context.Context {
-	return context.WithValue(ctx, traceKey{}, t)
-}
-
 // Tracer is a context that knows its trace without a value lookup.
 type Tracer interface{ Trace() TraceID }
 
@@ -67,6 +59,6 @@ func TraceOf(ctx context.Context) TraceID {
 	if t, ok := ctx.(Tracer); ok {
 		return t.Trace()
 	}
-	t, _ := ctx.Value(traceKey{}).(TraceID)
+	t, _ := EntryOf(ctx)
 	return t
 }

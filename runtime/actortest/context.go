@@ -131,6 +131,7 @@ func (c *fakeContext) Publish(e actor.Event) {
 }
 
 func (c *fakeContext) Letter() actor.Letter { c.use("Letter"); return c.letter }
+func (c *fakeContext) Hold() func(error)    { c.use("Hold"); return func(error) {} }
 func (c *fakeContext) Handle() actor.Handle { return handle{c.use("Handle")} }
 
 // letter is a message on a Rig with its circumstances.
@@ -173,7 +174,8 @@ func (h handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
 }
 
 func (h handle) DeadLetter(l actor.Letter, reason string) { h.rig.deadLetter(l, reason) }
-func (h handle) Done() <-chan struct{}                    { return h.rig.life.Done() }
+func (h handle) Done(actor.Letter)                        {}
+func (h handle) Ended() <-chan struct{}                   { return h.rig.life.Done() }
 
 // ref is an address on a Rig; it records what it is told.
 type ref struct {

@@ -182,7 +182,7 @@ func TestAHandleDoesNothingAfterTheEnd(t *testing.T) {
 	rig.Tell(actor.Message{})
 	rig.Stop()
 	select {
-	case <-h.Done():
+	case <-h.Ended():
 	default:
 		t.Error("Done is open, want it closed")
 	}
