@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,15 +14,30 @@ import (
 
 // verdict is how a delivery ended: "open", "ok" or the error.
 type verdict struct {
+	mu   sync.Mutex // guards what follows
 	ends int
 	text string
 }
 
 func (v *verdict) settle(err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	v.ends++
 	v.text = "ok"
 	if err != nil {
 		v.text = err.Error()
+	}
+}
+
+// want waits until all is quiet and checks how the delivery ended; an open one
+// has not been settled, others once.
+func (v *verdict) want(t *testing.T, want string) {
+	t.Helper()
+	synctest.Wait()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if once := v.ends == 1; v.text != want || once != (want != "open") {
+		t.Errorf("got %s, settled %d times; want %s", v.text, v.ends, want)
 	}
 }
 
@@ -124,16 +140,10 @@ func TestADeliveryEndsWithAllTheWorkItCauses(t *testing.T) {
 				v := deliver(t, s, tt.kind, 0)
 				if tt.at > 0 {
 					time.Sleep(tt.at - time.Millisecond)
-					synctest.Wait()
-					if v.text != "open" {
-						t.Errorf("before: got %s, want open", v.text)
-					}
+					v.want(t, "open")
 					time.Sleep(2 * time.Millisecond)
 				}
-				synctest.Wait()
-				if v.text != tt.after || v.ends != 1 {
-					t.Errorf("got %s, settled %d times; want %s, once", v.text, v.ends, tt.after)
-				}
+				v.want(t, tt.after)
 				time.Sleep(2 * time.Hour) // let everybody finish
 			})
 		})
@@ -156,15 +166,9 @@ func TestAHeldDeliveryWaitsForItsRelease(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, release := trackedSystem(t)
 				v := deliver(t, s, tt.kind, 0)
-				synctest.Wait()
-				if v.text != "open" {
-					t.Fatalf("held: got %s, want open", v.text)
-				}
+				v.want(t, "open")
 				(*release)(tt.err)
-				synctest.Wait()
-				if v.text != tt.want || v.ends != 1 {
-					t.Errorf("got %s, settled %d times; want %s, once", v.text, v.ends, tt.want)
-				}
+				v.want(t, tt.want)
 			})
 		})
 	}
@@ -183,10 +187,7 @@ func TestWhatIsHeldIsRefusedWhenTheIncarnationEnds(t *testing.T) {
 				} else {
 					_ = a.Ref().Tell(t.Context(), actor.Message{Kind: "fail"})
 				}
-				synctest.Wait()
-				if want := "/user/a ended while it held the message: " + actor.ErrStopped.Error(); v.text != want {
-					t.Errorf("got %s, want %s", v.text, want)
-				}
+				v.want(t, "/user/a ended while it held the message: "+actor.ErrStopped.Error())
 			})
 		})
 	}
@@ -197,10 +198,7 @@ func TestADeliveryIsRefusedAfterItsTimeoutAndOnlyOnce(t *testing.T) {
 		s, _ := trackedSystem(t)
 		v := deliver(t, s, "tell", 500*time.Millisecond)
 		time.Sleep(time.Minute)
-		synctest.Wait()
-		if v.text != actor.ErrAckTimeout.Error() || v.ends != 1 {
-			t.Errorf("got %s, settled %d times; want the time-out, once", v.text, v.ends)
-		}
+		v.want(t, actor.ErrAckTimeout.Error())
 	})
 }
 
@@ -211,9 +209,7 @@ func TestQueuedMessagesOfAStoppedActorAreRefused(t *testing.T) {
 		synctest.Wait() // /user/b handles the first; the second waits
 		b, _ := s.Find("/user/b")
 		_ = b.StopNow(t.Context())
-		synctest.Wait()
-		if first.text != "ok" || second.text != "dead letter of /user/b: stopped" {
-			t.Errorf("got %q and %q, want ok and refused", first.text, second.text)
-		}
+		first.want(t, "ok")
+		second.want(t, "dead letter of /user/b: stopped")
 	})
 }
