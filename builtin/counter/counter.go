@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/actord/actord/builtin/internal/route"
 	"github.com/actord/actord/internal/rule"
@@ -95,7 +96,9 @@ func (n *Counter) keyOf(ctx actor.Context, m actor.Message) (string, error) {
 	return key, nil
 }
 
+// count counts key, which leaves the process as text whatever it holds.
 func (n *Counter) count(key string) {
+	key = strings.ToValidUTF8(key, "\uFFFD")
 	counts := n.numbers.Counts
 	if _, known := counts[key]; !known && int64(len(counts)) >= n.config.MaxKeys {
 		key = Other

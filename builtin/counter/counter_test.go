@@ -94,6 +94,19 @@ func TestAFailingKeyFailsTheActorWhereThatIsConfigured(t *testing.T) {
 	}
 }
 
+func TestAKeyThatIsNoTextGoesThroughASnapshot(t *testing.T) {
+	n := must(counter.New(counter.Config{MaxKeys: 10}))
+	actortest.NewRig(t, n).MustStart().Tell(actor.Message{Kind: "a\xffb"})
+	state := must(n.Snapshot())
+	next := must(counter.New(counter.Config{MaxKeys: 10}))
+	if err := next.Restore(state); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := string(must(next.Snapshot()).Data), string(state.Data); got != want {
+		t.Errorf("state\n got: %s\nwant: %s", got, want)
+	}
+}
+
 func TestMessagesGoOnUnchanged(t *testing.T) {
 	rig := actortest.NewRig(t, must(counter.New(counter.Config{MaxKeys: 1, To: actor.Targets{"/user/next"}}))).MustStart()
 	rig.Tell(order("de"))
@@ -164,11 +177,15 @@ func Example() {
 }
 
 func BenchmarkReceive(b *testing.B) {
-	rig := actortest.NewRig(b, must(counter.New(counter.Config{Key: "msg.country", MaxKeys: 10}))).MustStart()
-	m := order("de")
-	for b.Loop() {
-		rig.Tell(m)
-	}
+	n := must(counter.New(counter.Config{Key: "msg.country", MaxKeys: 10}))
+	rig, m := actortest.NewRig(b, n).MustStart(), order("de")
+	b.ReportAllocs()
+	rig.Do(func(ctx actor.Context) error {
+		for b.Loop() {
+			n.Receive(ctx, m)
+		}
+		return nil
+	})
 }
 
 func must[T any](v T, err error) T {

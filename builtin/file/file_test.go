@@ -288,11 +288,15 @@ func Example() {
 func BenchmarkReceive(b *testing.B) {
 	c := config(b)
 	c.Flush = time.Hour
-	rig, _ := start(b, c)
+	rig, f := start(b, c)
 	m := order(1)
-	for b.Loop() {
-		rig.Tell(m)
-	}
+	b.ReportAllocs()
+	rig.Do(func(ctx actor.Context) error {
+		for b.Loop() {
+			f.Receive(ctx, m)
+		}
+		return nil
+	})
 }
 
 func must[T any](v T, err error) T {

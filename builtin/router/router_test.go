@@ -182,15 +182,19 @@ func Example() {
 }
 
 func BenchmarkReceive(b *testing.B) {
-	rig := actortest.NewRig(b, must(router.New(router.Config{Rules: []router.Rule{
+	r := must(router.New(router.Config{Rules: []router.Rule{
 		{When: "msg.amount > 1000", To: actor.Targets{"/user/fraud"}},
 		{To: actor.Targets{"/user/store"}},
-	}}))).MustStart()
-	m := order(int64(500))
-	for b.Loop() {
-		rig.Tell(m)
-		rig.Sent()
-	}
+	}}))
+	rig, m := actortest.NewRig(b, r).MustStart(), order(int64(500))
+	b.ReportAllocs()
+	rig.Do(func(ctx actor.Context) error {
+		for b.Loop() {
+			r.Receive(ctx, m)
+			rig.Sent()
+		}
+		return nil
+	})
 }
 
 func must[T any](v T, err error) T {

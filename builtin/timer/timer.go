@@ -74,8 +74,8 @@ func (t *Timer) Receive(ctx actor.Context, m actor.Message) error {
 	return nil
 }
 
-// Start begins the wait for the first message. A successor of a timer that has
-// sent some already goes on with its rhythm.
+// Start begins the wait for the first message. The successor of a timer that has
+// sent some already waits for every and not for after.
 func (t *Timer) Start(ctx actor.Context) (err error) {
 	if t.to, err = route.Resolve(ctx, t.config.To); err != nil {
 		return err
