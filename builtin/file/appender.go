@@ -23,17 +23,22 @@ type appender struct {
 	durable  bool  // whole files and names are forced to the disk
 
 	disk  disk
-	f     handle
-	size  int64 // of the file
-	torn  bool  // the file does not end with a newline
-	dirty bool  // written since the last sync
+	f     file
+	dirty bool // written since the last sync
+}
+
+// file is an open file and what is known of it.
+type file struct {
+	handle
+	size   int64
+	torn   bool // it does not end with a newline
+	device bool // it is a device or a pipe: never full, never synced
 }
 
 // disk is what an appender needs of a file system.
 type disk interface {
 	// open opens path for appending, made when missing, for one writer at a time.
-	// It returns the size and whether a line at its end is torn.
-	open(path string) (f handle, size int64, torn bool, err error)
+	open(path string) (file, error)
 	rename(from, to string) error
 	remove(path string) error
 	// syncNames forces the names in the folder of path to the disk.
@@ -55,7 +60,7 @@ func openOn(d disk, c Config) (*appender, error) {
 	a := &appender{path: string(c.Path), disk: d}
 	a.limit(c)
 	var err error
-	if a.f, a.size, a.torn, err = d.open(a.path); err != nil {
+	if a.f, err = d.open(a.path); err != nil {
 		return nil, fmt.Errorf("open %s: %w", a.path, cause(err))
 	}
 	if err := a.syncNames(); err != nil {
@@ -71,28 +76,28 @@ func (a *appender) limit(c Config) {
 
 // exceeds reports whether n more bytes make the file too large.
 func (a *appender) exceeds(n int) bool {
-	return a.maxSize > 0 && a.size+int64(n) > a.maxSize
+	return a.maxSize > 0 && !a.f.device && a.f.size+int64(n) > a.maxSize
 }
 
 // append writes whole lines, to a new file if they do not fit into this one.
 func (a *appender) append(lines []byte) error {
-	if a.size > 0 && a.exceeds(len(lines)) {
+	if a.f.size > 0 && a.exceeds(len(lines)) {
 		if err := a.rotate(); err != nil {
 			return err
 		}
 	}
-	if a.torn {
+	if a.f.torn {
 		lines = append([]byte{'\n'}, lines...)
 	}
 	n, err := a.f.Write(lines)
 	if err == nil {
-		a.size += int64(n)
-		a.torn, a.dirty = false, true
+		a.f.size += int64(n)
+		a.f.torn, a.dirty = false, true
 		return nil
 	}
-	if n > 0 && a.f.Truncate(a.size) != nil {
-		a.size += int64(n)
-		a.torn = lines[n-1] != '\n'
+	if n > 0 && a.f.Truncate(a.f.size) != nil {
+		a.f.size += int64(n)
+		a.f.torn = lines[n-1] != '\n'
 	}
 	return fmt.Errorf("write %s: %w", a.path, cause(err))
 }
@@ -107,19 +112,19 @@ func (a *appender) rotate() error {
 	if err != nil {
 		return fmt.Errorf("rotate %s: %w", a.path, err)
 	}
-	next := 1
+	number := 1
 	if len(full) > 0 {
-		next += full[len(full)-1]
+		number += full[len(full)-1]
 	}
-	if err := a.disk.rename(a.path, a.path+"."+strconv.Itoa(next)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := a.disk.rename(a.path, a.path+"."+strconv.Itoa(number)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("rotate %s: %w", a.path, err)
 	}
-	f, size, torn, err := a.disk.open(a.path)
+	next, err := a.disk.open(a.path)
 	if err != nil {
 		return fmt.Errorf("rotate %s: open the next file: %w", a.path, cause(err))
 	}
 	old := a.f
-	a.f, a.size, a.torn = f, size, torn
+	a.f = next
 	if err := old.Close(); err != nil {
 		return fmt.Errorf("rotate %s: %w", a.path, err)
 	}
@@ -169,7 +174,7 @@ func (a *appender) finish() error {
 
 // sync forces what was written since the last sync to the disk.
 func (a *appender) sync() error {
-	if !a.dirty {
+	if !a.dirty || a.f.device {
 		return nil
 	}
 	if err := a.f.Sync(); err != nil {
@@ -209,34 +214,36 @@ func cause(err error) error {
 // realDisk is the file system of this machine.
 type realDisk struct{}
 
-func (realDisk) open(path string) (handle, int64, bool, error) {
+func (realDisk) open(path string) (file, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return nil, 0, false, err
+		return file{}, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o640)
 	if err != nil {
-		return nil, 0, false, err
+		return file{}, err
 	}
-	size, torn, err := inspect(f)
+	opened, err := inspect(f)
 	if err != nil {
 		f.Close()
-		return nil, 0, false, err
 	}
-	return f, size, torn, nil
+	return opened, err
 }
 
 // inspect makes f ours and looks at its end.
-func inspect(f *os.File) (size int64, torn bool, err error) {
-	if err := lock(f); err != nil {
-		return 0, false, err
-	}
+func inspect(f *os.File) (file, error) {
 	info, err := f.Stat()
-	if err != nil || info.Size() == 0 {
-		return 0, false, err
+	if err != nil || !info.Mode().IsRegular() {
+		return file{handle: f, device: true}, err
+	}
+	if err := lock(f); err != nil {
+		return file{}, err
+	}
+	if info, err = f.Stat(); err != nil || info.Size() == 0 {
+		return file{handle: f}, err
 	}
 	end := make([]byte, 1)
 	_, err = f.ReadAt(end, info.Size()-1)
-	return info.Size(), end[0] != '\n', err
+	return file{handle: f, size: info.Size(), torn: end[0] != '\n'}, err
 }
 
 func (realDisk) rename(from, to string) error { return os.Rename(from, to) }

@@ -28,16 +28,17 @@ func newFakeDisk(room int) *fakeDisk {
 	return &fakeDisk{files: map[string]*fakeFile{}, room: room, fails: map[string]error{}}
 }
 
-func (d *fakeDisk) open(path string) (handle, int64, bool, error) {
+func (d *fakeDisk) open(path string) (file, error) {
 	if err := d.fails["open"]; err != nil {
-		return nil, 0, false, err
+		return file{}, err
 	}
 	f := d.files[path]
 	if f == nil {
 		f = &fakeFile{disk: d}
 		d.files[path] = f
 	}
-	return f, int64(len(f.data)), f.data != "" && !strings.HasSuffix(f.data, "\n"), nil
+	torn := f.data != "" && !strings.HasSuffix(f.data, "\n")
+	return file{handle: f, size: int64(len(f.data)), torn: torn, device: path == "device"}, nil
 }
 
 func (d *fakeDisk) rename(from, to string) error {
@@ -136,7 +137,7 @@ func TestAFullDiskLeavesNoHalfLine(t *testing.T) {
 			if got := d.content(); got != c.after {
 				t.Errorf("with room again\n got: %s\nwant: %s", got, c.after)
 			}
-			if got, want := a.size, int64(len(d.files["log"].data)); got != want {
+			if got, want := a.f.size, int64(len(d.files["log"].data)); got != want {
 				t.Errorf("size: got %d, want %d", got, want)
 			}
 		})
@@ -180,6 +181,19 @@ func TestFullFilesAreNumberedAndTheOldestRemoved(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("after line %d\n got: %s\nwant: %s", i+1, got[i], want[i])
 		}
+	}
+}
+
+func TestADeviceIsNeverRenamed(t *testing.T) {
+	d := newFakeDisk(1000)
+	a := must(openOn(d, Config{Path: "device", MaxSize: 4, Fsync: Off}))
+	for _, line := range []string{"aaa\n", "bbb\n"} {
+		if err := a.append([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := d.content(), "device=aaa|bbb|"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

@@ -12,6 +12,9 @@
 // is ended before the next one begins. A file has one writer: a second actor, or
 // a second daemon, that opens it fails at the start.
 //
+// Numbers keep their 64 bits, bytes are written in base64. A body with a number
+// that JSON has no word for (NaN, infinities) makes its message a dead letter.
+//
 // A file that reached max-size is renamed to PATH.1, the next one to PATH.2 and
 // so on: higher numbers are newer, and names never change again.
 package file
