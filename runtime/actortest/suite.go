@@ -236,14 +236,21 @@ func handsStateOver(s *stage) error {
 			return nil
 		}
 		state, err := from.Snapshot()
-		if err != nil {
+		switch {
+		case errors.Is(err, actor.ErrUnsupported): // it stands for a behaviour elsewhere that has none
+			return nil
+		case err != nil:
 			return fmt.Errorf("snapshot: %w", err)
 		}
 		next, err := s.prepared.New()
 		if err != nil {
 			return err
 		}
-		return sameState(next.(actor.Snapshotter), state)
+		to, ok := next.(actor.Snapshotter)
+		if !ok {
+			return fmt.Errorf("another instance is a %T, which takes no state", next)
+		}
+		return sameState(to, state)
 	})
 }
 
