@@ -105,6 +105,10 @@ func (n *node) fail(err error, panicked bool) {
 // failOutside is a failure that a behaviour reported from another goroutine, or,
 // without an error, only what it gives back.
 func (n *node) failOutside(s signal) {
+	if n.is(terminated) { // it ended just now; its mailbox is closed
+		n.tooLate(s)
+		return
+	}
 	n.body.giveBack(s.back)
 	if s.err != nil && s.incarnation == n.counters.incarnation.Load() && n.is(running) {
 		n.fail(s.err, false)
