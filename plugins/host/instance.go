@@ -115,13 +115,17 @@ func (in *instance) one(w work) {
 	case w.crash != nil:
 		in.crash()
 	default:
+		var out []finished
 		in.session.mu.Lock()
 		if w.result != nil {
 			in.session.settle(w.result)
 		} else {
-			in.acked(w.ack)
+			out = in.acked(w.ack, nil)
 		}
 		in.session.mu.Unlock()
+		for _, f := range out {
+			f.done()
+		}
 	}
 }
 
@@ -193,15 +197,16 @@ func (in *instance) await(ctx context.Context, size int) bool {
 	return granted
 }
 
-// acked forgets the messages up to seq, which are handled; mu is held.
-func (in *instance) acked(seq uint64) {
+// acked forgets the messages up to seq and appends them to out; mu is held.
+func (in *instance) acked(seq uint64, out []finished) []finished {
 	n, bytes := 0, 0
 	for n < len(in.pending) && in.pending[n].seq <= seq {
 		bytes += in.pending[n].size
+		out = append(out, finished{in.handle, in.pending[n].letter})
 		n++
 	}
 	if n == 0 {
-		return
+		return out
 	}
 	clear(in.pending[:n]) // so that the letters can be collected
 	if in.pending = in.pending[n:]; len(in.pending) == 0 {
@@ -209,7 +214,17 @@ func (in *instance) acked(seq uint64) {
 	}
 	in.since = time.Now()
 	in.session.release(in, n, bytes)
+	return out
 }
+
+// finished is a message that the plugin has no longer.
+type finished struct {
+	handle actor.Handle
+	letter actor.Letter
+}
+
+func (f finished) done()              { f.handle.Done(f.letter) }
+func (f finished) dead(reason string) { f.handle.DeadLetter(f.letter, reason) }
 
 // letter returns the message seq, nil when it is none of the pending ones.
 func (in *instance) letter(seq uint64) actor.Letter {
@@ -240,18 +255,20 @@ func (in *instance) fail(f *wire.Failure) {
 		return
 	}
 	in.failed = true
-	in.acked(f.Handled)
-	var lost actor.Letter
-	if len(in.pending) > 0 && f.Seq != 0 && in.pending[0].seq == f.Seq {
-		lost = in.pending[0].letter
-		in.acked(f.Seq)
+	handled := in.acked(f.Handled, nil)
+	var lost []finished
+	if len(in.pending) > 0 && in.pending[0].seq == f.Seq {
+		lost = in.acked(f.Seq, nil)
 	}
 	in.takeBack(0)
 	s.mu.Unlock()
-	err := &Failure{Plugin: s.cfg.Name, Text: f.Error, Stack: f.Stack}
-	if lost != nil {
-		in.handle.DeadLetter(lost, actor.ReasonFailed+": "+f.Error)
+	for _, h := range handled {
+		h.done()
 	}
+	for _, l := range lost {
+		l.dead(actor.ReasonFailed + ": " + f.Error)
+	}
+	err := &Failure{Plugin: s.cfg.Name, Text: f.Error, Stack: f.Stack}
 	if f.Stack != "" {
 		s.cfg.Log.Error("actor panicked in its plugin", "actor", string(in.path), "panic", f.Error, "stack", f.Stack)
 	}
@@ -275,15 +292,24 @@ func (in *instance) takeBack(seq uint64) {
 
 // report makes err the failure of the actor. What goes back follows from within
 // the actor's turn (flush), because a message may be on its way to this instance
-// just now and must not be overtaken.
+// just now and must not be overtaken. A restart or a stop flushes; wakeUp is for
+// an actor that goes on and may get no more messages.
 func (in *instance) report(err error) {
-	if in.handle != nil {
-		in.handle.Fail(err)
+	if in.handle == nil {
+		return
 	}
+	in.handle.Fail(err)
 	in.session.mu.Lock()
 	in.reported = true
+	back := len(in.back)
 	in.session.mu.Unlock()
+	if back > 0 {
+		in.wake()
+	}
 }
+
+// wake gives the actor a turn. A full mailbox is as good: there will be turns.
+func (in *instance) wake() { actor.Offer(context.Background(), in.self, wakeUp) }
 
 // crash fails the instance because its process is gone: what had left for it
 // becomes dead letters, what had not goes back.
@@ -292,14 +318,11 @@ func (in *instance) crash() {
 	s.mu.Lock()
 	in.failed = true
 	in.takeBack(s.sent)
-	lost := slices.Clone(in.pending)
-	in.acked(s.sent)
+	lost := in.acked(s.sent, nil)
 	err, known := s.crashed(), in.reported
 	s.mu.Unlock()
-	if in.handle != nil {
-		for _, e := range lost {
-			in.handle.DeadLetter(e.letter, actor.ReasonCrashed)
-		}
+	for _, l := range lost {
+		l.dead(actor.ReasonCrashed)
 	}
 	if !known {
 		in.report(err)
@@ -324,15 +347,13 @@ func (in *instance) flush() {
 }
 
 // forget ends the instance here and returns what it had and did not finish.
-func (in *instance) forget() (unfinished []entry) {
+func (in *instance) forget() (unfinished []finished) {
 	s := in.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.instances, in.id)
 	in.failed, in.reported = true, true
-	unfinished = slices.Clone(in.pending)
-	in.acked(s.seq)
-	return unfinished
+	return in.acked(s.seq, nil)
 }
 
 // obey does what the plugin's behaviour asked for.
@@ -365,8 +386,7 @@ func (in *instance) obey(c *wire.Command, body any) {
 		in.session.mu.Lock()
 		in.ending = true
 		in.session.mu.Unlock()
-		// A full mailbox is as good: its next message finds that the actor ends.
-		actor.Offer(context.Background(), in.self, wakeUp)
+		in.wake()
 	}
 }
 
@@ -479,7 +499,7 @@ func (e remoteEvent) Fields() map[string]any { return e.fields }
 
 // wakeUp makes an actor's turn look at its instance. Its body is of no body type,
 // so no other message is mistaken for it.
-var wakeUp = actor.Message{Kind: "plugin", Body: wakeUpBody{}}
+var wakeUp = actor.Message{Kind: "plugin-wake-up", Body: wakeUpBody{}}
 
 type wakeUpBody struct{}
 

@@ -249,7 +249,7 @@ func (p *process) dump() {
 
 // cause says why the session ended: with the exit status, when that comes soon.
 func (p *process) cause(err error) error {
-	if _, ok := errors.AsType[*verdict](err); ok || !p.exitedWithin(50 * time.Millisecond) {
+	if _, ok := errors.AsType[*verdict](err); ok || !p.exitedWithin(50*time.Millisecond) {
 		return err
 	}
 	_, tail := p.runner.said()

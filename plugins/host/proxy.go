@@ -115,6 +115,7 @@ func (p *proxy) Receive(ctx actor.Context, m actor.Message) error {
 		return err
 	}
 	if _, ok := m.Body.(wakeUpBody); ok {
+		p.in.flush()
 		return nil
 	}
 	body, err := wire.AppendBody(nil, m.Body)
@@ -183,8 +184,8 @@ func (p *proxy) Stop(actor.Context) error {
 	if in.handle == nil {
 		return err
 	}
-	for _, e := range unfinished {
-		in.handle.DeadLetter(e.letter, actor.ReasonStopped+": not handled within the stop-timeout")
+	for _, u := range unfinished {
+		u.dead(actor.ReasonStopped + ": not handled within the stop-timeout")
 	}
 	in.flush()
 	return err

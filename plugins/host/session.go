@@ -40,6 +40,8 @@ type session struct {
 	backlog int        // work that the plugin gave and that is not done
 	drained *sync.Cond // told when backlog shrinks
 	asks    sync.WaitGroup
+
+	finished []finished // scratch of the reader
 }
 
 // maxBacklog is how much of what a plugin said may wait to be done before nothing
@@ -291,16 +293,26 @@ func (s *session) receive(f *wire.PluginFrame) error {
 }
 
 func (s *session) acks(packed []byte) error {
+	out, err := s.sortAcks(packed, s.finished[:0])
+	for _, f := range out {
+		f.done()
+	}
+	clear(out)
+	s.finished = out
+	return err
+}
+
+func (s *session) sortAcks(packed []byte, out []finished) ([]finished, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(packed) > 0 {
 		id, seq, rest, err := wire.NextAck(packed)
 		if err != nil {
-			return err
+			return out, err
 		}
 		packed = rest
 		if seq > s.sent {
-			return fmt.Errorf("message %d is acknowledged and was never sent", seq)
+			return out, fmt.Errorf("message %d is acknowledged and was never sent", seq)
 		}
 		in := s.instances[id]
 		switch {
@@ -308,10 +320,10 @@ func (s *session) acks(packed []byte) error {
 		case in.working:
 			in.do(work{ack: seq})
 		default:
-			in.acked(seq)
+			out = in.acked(seq, out)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 func (s *session) commands(packed []byte) error {
