@@ -137,6 +137,22 @@ func TestASuccessorGoesOnCounting(t *testing.T) {
 	}
 }
 
+// FuzzRestore: whatever a snapshot holds, the timer refuses it or works on.
+func FuzzRestore(f *testing.F) {
+	f.Add([]byte(`{"sent":2}`))
+	f.Add([]byte(`{"sent":-9223372036854775808}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tm := must(timer.New(timer.Config{Every: time.Second, Count: 3, To: actor.Targets{"/user/a"}}))
+		if tm.Restore(actor.State{Version: 1, Data: data}) != nil {
+			return
+		}
+		rig := actortest.NewRig(t, tm).MustStart()
+		if err := rig.Advance(time.Minute); err != nil {
+			t.Errorf("after restoring %s: got error %v, want none", data, err)
+		}
+	})
+}
+
 func TestConfigurationIsChecked(t *testing.T) {
 	for _, c := range []struct{ name, every, after, count, want string }{
 		{"every needs a unit", "10", "1s", "1", `every: "10" is not a duration`},
