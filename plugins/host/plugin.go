@@ -142,9 +142,6 @@ func (p *Plugin) run(ctx context.Context, proc *process, s *session) {
 			p.down(nil)
 		}
 		unacked := s.finish(err)
-		if v, ok := errors.AsType[*verdict](err); ok && v.hung {
-			proc.dump()
-		}
 		proc.end(0)
 		if closing {
 			p.exited(proc, nil, unacked)

@@ -210,13 +210,14 @@ func (p *process) watch(ctx context.Context, hung func(time.Time) error) error {
 		case <-tick.C:
 		}
 		if err := hung(time.Now()); err != nil {
-			return &verdict{err: err, hung: true}
+			p.dump() // before the session ends, because the process goes with it
+			return &verdict{err}
 		}
 		if time.Since(asked) < p.cfg.HealthEvery {
 			continue
 		}
 		if err := p.healthy(ctx); err != nil && ctx.Err() == nil {
-			return &verdict{err: err}
+			return &verdict{err}
 		}
 		asked = time.Now()
 	}
@@ -232,10 +233,7 @@ func (p *process) healthy(ctx context.Context) error {
 }
 
 // verdict is why the host ends a process itself.
-type verdict struct {
-	err  error
-	hung bool // in a handler
-}
+type verdict struct{ err error }
 
 func (v *verdict) Error() string { return v.err.Error() }
 func (v *verdict) Unwrap() error { return v.err }

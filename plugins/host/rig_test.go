@@ -95,6 +95,7 @@ type rig struct {
 
 func testConfig(program string) Config {
 	return Config{
+		Log:  slog.New(slog.DiscardHandler),
 		Name: "testing", Command: []string{filepath.Join(bin, program)},
 		Restart: Restart{Min: time.Millisecond, Max: 10 * time.Millisecond, Factor: 2, MaxRestarts: 100, Within: time.Minute},
 	}

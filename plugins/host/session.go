@@ -98,12 +98,16 @@ func (s *session) run(ctx context.Context, p *process) error {
 	var wg sync.WaitGroup
 	wg.Go(func() { s.cancel(s.sendAll(ctx, st)) })
 	wg.Go(func() { s.cancel(s.receiveAll(ctx, st)) })
+	var found error
 	wg.Go(func() {
-		if err := p.watch(ctx, s.hung); err != nil {
-			s.cancel(err)
+		if found = p.watch(ctx, s.hung); found != nil {
+			s.cancel(found)
 		}
 	})
 	wg.Wait()
+	if found != nil {
+		return found // its dump may have ended the process before
+	}
 	return context.Cause(ctx)
 }
 
@@ -251,7 +255,7 @@ func (s *session) receiveAll(ctx context.Context, st stream) error {
 			return err
 		}
 		if err := s.receive(f); err != nil {
-			return &verdict{err: fmt.Errorf("it broke the protocol: %w", err)}
+			return &verdict{fmt.Errorf("it broke the protocol: %w", err)}
 		}
 	}
 }
