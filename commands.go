@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/hocon"
@@ -176,21 +175,6 @@ func fieldType(f actor.Field) string {
 	return strings.Join(append([]string{f.Kind.String()}, slices.Sorted(maps.Keys(f.Words))...), "|")
 }
 
-// isNumber reports whether a decoded default is the number that a word stands for.
-func isNumber(v any, n int64) bool {
-	switch v := v.(type) {
-	case int64:
-		return v == n
-	case float64:
-		return v == float64(n)
-	case time.Duration:
-		return v == time.Duration(n)
-	case actor.Size:
-		return v == actor.Size(n)
-	}
-	return false
-}
-
 func fieldDefault(f actor.Field) string {
 	switch {
 	case f.Required:
@@ -198,15 +182,10 @@ func fieldDefault(f actor.Field) string {
 	case f.Default == nil:
 		return "-"
 	}
-	for word, n := range f.Words {
-		if isNumber(f.Default, n) {
-			return word
-		}
-	}
 	if f.Kind == actor.BoolField {
 		return map[bool]string{true: "on", false: "off"}[f.Default == true]
 	}
-	text := fmt.Sprint(actor.Plain(f.Default))
+	text := fmt.Sprint(f.Plain(f.Default))
 	if text == "" {
 		return `""`
 	}

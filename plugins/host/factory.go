@@ -47,7 +47,7 @@ func (f *factory) Schema() actor.Schema { return f.schema }
 func (f *factory) Prepare(args map[string]any) (actor.Prepared, error) {
 	next := &prepared{}
 	var err error
-	if next.json, err = json.Marshal(actor.Plain(args)); err != nil {
+	if next.json, err = json.Marshal(f.schema.Plain(args)); err != nil {
 		return actor.Prepared{}, fmt.Errorf("behaviour %s: args: %w", f.schema.Name, err)
 	}
 	f.schema.Walk(args, func(_ []string, field actor.Field, v any) {

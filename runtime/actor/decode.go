@@ -166,29 +166,65 @@ func (f Field) walk(at []string, v any, visit func([]string, Field, any)) {
 	visit(at, f, v)
 }
 
-// Plain turns decoded values back into body values, durations and sizes as
-// texts with units, so that they can leave the process as JSON and be decoded
-// again by the same schema.
-func Plain(v any) any {
-	switch v := v.(type) {
-	case time.Duration:
-		return v.String()
-	case Size:
-		return FormatSize(v)
+// Plain turns decoded values back into body values: durations and sizes as texts
+// with units, and the words that stand for a number where the number itself would
+// be out of bounds. They can leave the process as JSON and be decoded again by the
+// same schema.
+func (s Schema) Plain(values map[string]any) map[string]any { return plainFields(s.Fields, values) }
+
+func plainFields(fields []Field, values map[string]any) map[string]any {
+	out := make(map[string]any, len(values))
+	for _, f := range fields {
+		if v, ok := values[f.Name]; ok && v != nil {
+			out[f.Name] = f.Plain(v)
+		}
+	}
+	return out
+}
+
+// Plain turns one decoded value of the field back into a body value; see
+// Schema.Plain.
+func (f Field) Plain(v any) any {
+	switch x := v.(type) {
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = Plain(e)
+		if f.Kind != ListField {
+			return v
+		}
+		out := make([]any, len(x))
+		for i, e := range x {
+			out[i] = f.Elem.Plain(e)
 		}
 		return out
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = Plain(e)
+		return f.plainMap(x)
+	}
+	for _, word := range slices.Sorted(maps.Keys(f.Words)) {
+		if f.fromNumber(f.Words[word]) == v {
+			return word
+		}
+	}
+	switch x := v.(type) {
+	case time.Duration:
+		return x.String()
+	case Size:
+		return FormatSize(x)
+	default:
+		return v
+	}
+}
+
+func (f Field) plainMap(m map[string]any) any {
+	switch f.Kind {
+	case ObjectField:
+		return plainFields(f.Fields, m)
+	case MapField:
+		out := make(map[string]any, len(m))
+		for k, e := range m {
+			out[k] = f.Elem.Plain(e)
 		}
 		return out
 	default:
-		return v
+		return m
 	}
 }
 

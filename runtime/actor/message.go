@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 )
@@ -59,7 +60,7 @@ func checkBody(place string, v any) error {
 func CopyBody(body any) any {
 	switch v := body.(type) {
 	case []byte:
-		return append([]byte(nil), v...)
+		return bytes.Clone(v)
 	case []any:
 		out := make([]any, len(v))
 		for i, e := range v {
