@@ -66,21 +66,35 @@ func releaseAsker(sender actor.Ref, err error) {
 	}
 }
 
-// await sends the question and waits for the answer, the end of the actor at to,
-// or the end of ctx.
-func (f *future[R]) await(ctx context.Context, to actor.Path, send func() error) (zero R, err error) {
-	if n, ok := f.sys.registry.get(to); ok {
-		if n.watch(f) {
-			defer n.unwatch(f)
-		}
+// question checks that ctx may wait for an answer of to, and prepares for it.
+func question[R, U any](ctx context.Context, to *PID[U]) (*future[R], error) {
+	if to == nil {
+		return nil, fmt.Errorf("ask a nil PID: %w", actor.ErrNotFound)
 	}
-	if err := send(); err != nil {
-		return zero, fmt.Errorf("ask %s: %w", to, cause(err))
+	if sender, _ := originOf(ctx); sender != nil && sender.Path() == to.path {
+		return nil, fmt.Errorf("ask %s: %w", to.path, actor.ErrWouldDeadlock)
+	}
+	return newFuture[R](to.sys), nil
+}
+
+// ask sends the question m and waits for the answer, the end of the actor that
+// got it, or the end of ctx. The future is the sender, so that whatever becomes
+// of the question ends the wait.
+func ask[U, R any](ctx context.Context, to *PID[U], m U, f *future[R]) (zero R, err error) {
+	_, meta := originOf(ctx)
+	c, err := to.deliver(ctx, envelope[U]{msg: m, sender: f, meta: meta})
+	if err != nil {
+		return zero, fmt.Errorf("ask %s: %w", to.path, cause(err))
+	}
+	if c.watch(f) {
+		defer c.unwatch(f)
+	} else {
+		f.release(actor.ErrStopped)
 	}
 	select {
 	case a := <-f.answer:
 		if a.err != nil {
-			return zero, fmt.Errorf("ask %s: %w", to, a.err)
+			return zero, fmt.Errorf("ask %s: %w", to.path, a.err)
 		}
 		return a.value, nil
 	case <-ctx.Done():
@@ -88,7 +102,7 @@ func (f *future[R]) await(ctx context.Context, to actor.Path, send func() error)
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = actor.ErrAskTimeout
 		}
-		return zero, fmt.Errorf("ask %s: %w", to, err)
+		return zero, fmt.Errorf("ask %s: %w", to.path, err)
 	}
 }
 
@@ -118,15 +132,14 @@ func (r ReplyTo[R]) Reply(v R) bool {
 
 // Ask sends the message that build makes and waits for the answer to it. Errors:
 // actor.ErrStopped (also when the actor ends before it answers), actor.ErrFull,
-// actor.ErrAskTimeout when ctx ends by deadline, else the cause of ctx.
+// actor.ErrActorFailed when handling it failed, actor.ErrWouldDeadlock when an
+// actor asks itself, actor.ErrAskTimeout when ctx ends by deadline, else the cause
+// of ctx.
 func Ask[U, R any](ctx context.Context, to *PID[U], build func(ReplyTo[R]) U) (R, error) {
-	var zero R
-	if to == nil {
-		return zero, fmt.Errorf("ask a nil PID: %w", actor.ErrNotFound)
+	f, err := question[R](ctx, to)
+	if err != nil {
+		var zero R
+		return zero, err
 	}
-	if sender, _ := originOf(ctx); sender != nil && sender.Path() == to.path {
-		return zero, fmt.Errorf("ask %s: %w", to.path, actor.ErrWouldDeadlock)
-	}
-	f := newFuture[R](to.sys)
-	return f.await(ctx, to.path, func() error { return to.Tell(ctx, build(ReplyTo[R]{f})) })
+	return ask(ctx, to, build(ReplyTo[R]{f}), f)
 }

@@ -19,8 +19,11 @@ func messageProps(spec Spec) *Props[actor.Message] {
 
 func newBehaviour(produce actor.Producer) (Receiver[actor.Message], error) {
 	b, err := produce()
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case b == nil:
+		return nil, errNothing
 	}
 	return &behaviour{b: b}, nil
 }
@@ -87,7 +90,7 @@ func (c *messageContext) onFull(to actor.Ref, m actor.Message, err error) error 
 		c.cell.sys.Publish(actor.Dropped{Path: to.Path(), Message: m, Policy: "on-full", Trace: trace})
 	case Retry:
 		c.meta.track().Join() // until it is accepted or given up
-		c.cell.sys.retry(from{context.Background(), self, c.meta}, to, m, 1)
+		c.cell.sys.retry(from{context.Background(), self, c.meta}, to, m)
 	case BlockOnFull:
 		return c.blockUntilRoom(to, m)
 	default:
@@ -103,20 +106,29 @@ const (
 	retryTimes = 10
 )
 
-// retry tells m again later; after the last attempt it becomes a dead letter.
-func (s *System) retry(ctx from, to actor.Ref, m actor.Message, attempt int) {
-	if attempt > retryTimes {
-		s.deadLetter(to.Path(), ctx.sender, m, actor.ReasonFull, ctx.meta)
-		return
+// retry tells m again later; after the last attempt, when nobody is there any
+// more, and when the system ends first, it becomes a dead letter.
+func (s *System) retry(ctx from, to actor.Ref, m actor.Message) {
+	attempt := 0
+	giveUp := func(reason string) { s.deadLetter(to.Path(), ctx.sender, m, reason, ctx.meta) }
+	t := &timer{lost: func() { giveUp(actor.ReasonTerminating) }}
+	next := func() {
+		s.timers.start(t, min(retryFirst<<attempt, retryLast))
+		attempt++
 	}
-	delay := min(retryFirst<<(attempt-1), retryLast)
-	s.timers.after(delay, 0, func() {
-		if actor.Offer(ctx, to, m) == actor.Full {
-			s.retry(ctx, to, m, attempt+1)
-			return
+	t.fire = func() {
+		switch res := actor.Offer(ctx, to, m); {
+		case res == actor.Accepted:
+			ctx.meta.track().Done(nil)
+		case res == actor.Closed:
+			giveUp(actor.ReasonStopped)
+		case attempt == retryTimes:
+			giveUp(actor.ReasonFull)
+		default:
+			next()
 		}
-		ctx.meta.track().Done(nil)
-	})
+	}
+	next()
 }
 
 func (c *messageContext) blockUntilRoom(to actor.Ref, m actor.Message) error {
@@ -124,7 +136,11 @@ func (c *messageContext) blockUntilRoom(to actor.Ref, m actor.Message) error {
 		return fmt.Errorf("tell %s: %w", to.Path(), actor.ErrWouldDeadlock)
 	}
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		if actor.Offer(c.Context, to, m) != actor.Full {
+		switch actor.Offer(c.Context, to, m) {
+		case actor.Accepted:
+			return nil
+		case actor.Closed:
+			c.cell.sys.deadLetter(to.Path(), &c.cell.node, m, actor.ReasonStopped, c.meta)
 			return nil
 		}
 		select {

@@ -14,7 +14,7 @@ import (
 // cell is the typed half of an actor: its mailbox and the turn that handles it.
 type cell[T any] struct {
 	node
-	props    *Props[T]
+	props    atomic.Pointer[Props[T]] // changed by the turn
 	ranker   atomic.Pointer[ranker[T]]
 	queue    mailbox.Queue[envelope[T]]  // guarded by node.mu
 	batch    *mailbox.Chunk[envelope[T]] // owned by the turn
@@ -23,24 +23,32 @@ type cell[T any] struct {
 	runf     func()                      // bound once, so that a wake-up allocates nothing
 }
 
-type ranker[T any] struct {
-	rank func(m T, sender actor.Ref) float64
-}
-
-func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) *cell[T] {
-	c := &cell[T]{node: node{sys: s, path: path, parent: parent}, props: props}
+func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (*cell[T], error) {
+	c := &cell[T]{node: node{sys: s, path: path, parent: parent}}
 	c.body, c.ctx.cell, c.runf = c, c, c.run
-	c.settings.Store(&props.Settings)
-	ms := props.Settings.Mailbox
-	if ms.Ranked = props.Priority != nil; ms.Ranked {
-		c.ranker.Store(&ranker[T]{props.Priority})
+	c.props.Store(props)
+	settings := &props.Settings
+	if ranked := props.Priority != nil; ranked != settings.Mailbox.Ranked {
+		settings = new(*settings)
+		settings.Mailbox.Ranked = ranked
 	}
-	c.queue = mailbox.New(ms, keepNotice[T], poolOf[T](s))
-	return c
+	if err := settings.Mailbox.Check(); err != nil {
+		return nil, err
+	}
+	if props.Priority != nil {
+		c.ranker.Store(&ranker[T]{rank: props.Priority, log: c.log})
+	}
+	c.settings.Store(settings)
+	c.queue = mailbox.New(&settings.Mailbox, sharedOf[T](s))
+	return c, nil
 }
 
-func (c *cell[T]) launch()      { go c.runf() }
-func (c *cell[T]) waiting() int { return c.queue.Len() }
+func (c *cell[T]) launch() {
+	c.sys.watchdog.awake()
+	go c.runf()
+}
+
+func (c *cell[T]) queued() int { return c.queue.Len() }
 
 // run takes turns until there is nothing to do. One goroutine at a time is in
 // here for an actor; node.active is the baton.
@@ -94,19 +102,31 @@ func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 func (e *PanicError) Unwrap() error { err, _ := e.Value.(error); return err }
 
 // broken turns a panic of the handler, or its Goexit (value nil), into a failure.
+// After a Goexit this goroutine is ending, so the actor goes on on another.
 func (c *cell[T]) broken(value any) {
-	if value == nil {
-		c.failed(ErrGoexit, false)
-		c.launch() // this goroutine is ending; the actor goes on on another
-		return
+	err, panicked := ErrGoexit, value != nil
+	if panicked {
+		err = c.panicked(value)
 	}
+	switch {
+	case c.ctx.inside:
+		c.failed(err, panicked)
+	case panicked:
+		c.fail(err, true)
+	}
+	if !panicked {
+		c.launch()
+	}
+}
+
+func (c *cell[T]) panicked(value any) error {
 	err := &PanicError{Value: value, Stack: debug.Stack()}
 	c.log().Error("actor panicked", "panic", fmt.Sprint(value), "stack", string(err.Stack))
-	c.failed(err, true)
+	return err
 }
 
 func (c *cell[T]) failed(err error, panicked bool) {
-	c.counters.failed.Add(1)
+	c.counters.troubles().failed.Add(1)
 	if env := c.ctx.env; env.meta == nil || env.meta.kind == traced {
 		c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), actor.ReasonFailed+": "+err.Error(), c.ctx.meta)
 	}
@@ -126,10 +146,8 @@ func (c *cell[T]) next() (env envelope[T], ok bool) {
 	if c.batch = c.queue.TakeChunk(c.batch); c.batch != nil {
 		return c.batch.Next()
 	}
-	env, ok = c.queue.Take()
-	if ok && len(c.room) > 0 && c.queue.HasRoom() {
-		close(c.room[0])
-		c.room = c.room[1:]
+	if env, ok = c.queue.Take(); ok && c.queue.HasRoom() {
+		c.handRoom()
 	}
 	return env, ok
 }
@@ -158,6 +176,7 @@ func (c *cell[T]) rest() bool {
 
 func (c *cell[T]) handle(env envelope[T]) {
 	c.ctx.enter(env)
+	c.ctx.inside = true
 	var err error
 	if env.meta != nil && env.meta.kind != traced {
 		err = c.special(env)
@@ -179,15 +198,21 @@ func (c *cell[T]) handle(env envelope[T]) {
 func (c *cell[T]) special(env envelope[T]) error {
 	m := env.meta
 	if m.kind == tick {
-		if m.incarnation != c.counters.incarnation.Load() || c.sys.timers.void(m.timer) {
+		if m.incarnation != c.counters.incarnation.Load() || !c.sys.timers.deliver(m.timer) {
 			return nil
+		}
+		if m.timer.every == 0 {
+			delete(c.x.timers, m.timer)
 		}
 		return c.instance.Receive(&c.ctx, env.msg)
 	}
-	if _, ok := c.watching[m.ended]; !ok {
+	if c.x == nil {
 		return nil
 	}
-	delete(c.watching, m.ended)
+	if _, ok := c.x.watching[m.ended]; !ok {
+		return nil
+	}
+	delete(c.x.watching, m.ended)
 	if h, ok := c.instance.(TerminatedHandler[T]); ok {
 		return h.Terminated(&c.ctx, m.ended.path)
 	}
@@ -197,63 +222,6 @@ func (c *cell[T]) special(env envelope[T]) error {
 // terminated puts a notice into the mailbox; see watcher.
 func (c *cell[T]) terminated(n *node) {
 	_, _ = c.push(envelope[T]{sender: n, meta: &meta{kind: notice, ended: n}}, pushPlain)
-}
-
-// guard runs a hook and turns its panic into an error.
-func (c *cell[T]) guard(hook func() error) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			p := &PanicError{Value: r, Stack: debug.Stack()}
-			c.log().Error("actor panicked", "panic", fmt.Sprint(r), "stack", string(p.Stack))
-			err = p
-		}
-	}()
-	return hook()
-}
-
-func (c *cell[T]) create() error {
-	return c.guard(func() error {
-		instance, err := c.props.New()
-		if err != nil {
-			return err
-		}
-		c.instance = instance
-		return c.startInstance()
-	})
-}
-
-func (c *cell[T]) startInstance() error {
-	s, ok := c.instance.(Starter[T])
-	if !ok {
-		return nil
-	}
-	c.ctx.enter(envelope[T]{})
-	defer c.ctx.leave()
-	return s.Start(&c.ctx)
-}
-
-func (c *cell[T]) destroy() {
-	c.mu.Lock()
-	c.endIncarnation()
-	c.mu.Unlock()
-	defer c.refuseHolds()
-	if c.instance == nil {
-		return
-	}
-	c.stopInstance()
-	c.instance = nil
-}
-
-func (c *cell[T]) stopInstance() {
-	s, ok := c.instance.(Stopper[T])
-	if !ok {
-		return
-	}
-	c.ctx.enter(envelope[T]{})
-	defer c.ctx.leave()
-	if err := c.guard(func() error { return s.Stop(&c.ctx) }); err != nil {
-		c.log().Error("stop hook failed", "err", err)
-	}
 }
 
 // discard closes the mailbox; what is left becomes dead letters, in order.
@@ -272,11 +240,12 @@ func (c *cell[T]) letter(env envelope[T], reason string) {
 	if env.meta != nil && env.meta.kind != traced {
 		return // ticks and notices are not mail
 	}
-	c.counters.lettered.Add(1)
+	c.counters.troubles().lettered.Add(1)
 	releaseAsker(env.sender, actor.ErrStopped)
 	c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), reason, env.meta)
 }
 
+// giveBack puts letters in front of everything that waits.
 func (c *cell[T]) giveBack(back []actor.Letter) {
 	if len(back) == 0 {
 		return
@@ -285,33 +254,41 @@ func (c *cell[T]) giveBack(back []actor.Letter) {
 	for _, l := range back {
 		if own, ok := l.(letter[T]); ok {
 			envs = append(envs, own.env)
+		} else if m, ok := any(l.Message()).(T); ok {
+			envs = append(envs, envelope[T]{msg: m, sender: l.Sender(), meta: metaOf(l)})
 		}
+	}
+	c.counters.handled.Add(-uint64(len(envs))) // they were counted when they were handed over
+	for c.batch != nil && c.batch.Len() > 0 {
+		env, _ := c.batch.Next()
+		envs = append(envs, env)
+	}
+	for !c.pushFront(envs) {
+	}
+}
+
+// pushFront reports false when the priority changed meanwhile. It asks the
+// priority before it takes the lock.
+func (c *cell[T]) pushFront(envs []envelope[T]) bool {
+	r := c.ranker.Load()
+	ranks := make([]float64, len(envs))
+	for i, e := range envs {
+		ranks[i] = r.of(e)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var rest []envelope[T]
-	for c.batch != nil && c.batch.Len() > 0 {
-		env, _ := c.batch.Next()
-		rest = append(rest, env)
+	if c.ranker.Load() != r {
+		return false
 	}
-	rank := func(e envelope[T]) float64 { return c.rank(e) }
-	c.queue.PushFront(append(envs, rest...), rank)
-	c.counters.handled.Add(^uint64(len(envs) - 1)) // they were counted when they were handed over
+	c.queue.PushFront(envs, ranks)
+	return true
 }
 
 func (c *cell[T]) current() string {
-	if !c.ctx.inside || (c.ctx.env.sender == nil && c.ctx.env.meta == nil && any(c.ctx.env.msg) == nil) {
+	if !c.ctx.inside {
 		return ""
 	}
 	return asMessage(c.ctx.env.msg).Kind
 }
 
 func (c *cell[T]) abandon(error) { releaseAsker(c.ctx.env.sender, actor.ErrActorFailed) }
-
-func (c *cell[T]) rank(e envelope[T]) float64 {
-	r := c.ranker.Load()
-	if r == nil {
-		return 0
-	}
-	return r.rank(e.msg, e.sender)
-}

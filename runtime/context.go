@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
@@ -16,11 +17,11 @@ type Context[T any] struct {
 	cell   *cell[T]
 	env    envelope[T]
 	meta   *meta // the trace of what is told from here
-	inside bool
+	inside bool  // a message is being handled
 }
 
 func (c *Context[T]) enter(env envelope[T]) {
-	c.env, c.inside, c.meta = env, true, nil
+	c.env, c.meta = env, nil
 	if env.meta != nil && env.meta.kind == traced {
 		c.meta = env.meta
 	}
@@ -97,32 +98,29 @@ func (c *Context[T]) Every(d time.Duration, m T) (cancel func() bool) {
 
 func (c *Context[T]) arm(d, every time.Duration, m T) func() bool {
 	cell := c.cell
-	tag := &meta{kind: tick, incarnation: cell.counters.incarnation.Load()}
-	ready := make(chan struct{}) // the tick must not run before tag knows its timer
-	t := cell.sys.timers.after(d, every, func() {
-		<-ready
-		_, _ = cell.push(envelope[T]{msg: m, meta: tag}, pushPlain)
-	})
-	tag.timer = t
-	close(ready)
-	if cell.timers == nil {
-		cell.timers = map[*timer]struct{}{}
-	}
-	cell.forgetTimers()
-	cell.timers[t] = struct{}{}
+	t := &timer{every: every}
+	tag := &meta{kind: tick, incarnation: cell.counters.incarnation.Load(), timer: t}
+	t.fire = func() { _, _ = cell.push(envelope[T]{msg: m, meta: tag}, pushOnce) }
+	cell.keepTimer(t)
+	cell.sys.timers.start(t, d)
 	return func() bool { return cell.sys.timers.stop(t) }
 }
 
-// forgetTimers drops single shots that are over, so that the set does not grow.
-func (n *node) forgetTimers() {
-	if len(n.timers) < 64 {
-		return
+// timersAtFirst is how many timers gather before those that are over are dropped.
+const timersAtFirst = 64
+
+// keepTimer remembers t, so that it ends with the incarnation. What is over is
+// dropped at every doubling of what is not.
+func (n *node) keepTimer(t *timer) {
+	x := n.extras()
+	if x.timers == nil {
+		x.timers, x.timersKept = map[*timer]struct{}{}, timersAtFirst
 	}
-	for t := range n.timers {
-		if n.sys.timers.over(t) {
-			delete(n.timers, t)
-		}
+	if len(x.timers) >= x.timersKept {
+		maps.DeleteFunc(x.timers, func(t *timer, _ struct{}) bool { return !n.sys.timers.waits(t) })
+		x.timersKept = max(timersAtFirst, 2*len(x.timers))
 	}
+	x.timers[t] = struct{}{}
 }
 
 // Watch asks to be told when the actor at path ends: TerminatedHandler, or a
@@ -136,10 +134,11 @@ func (c *Context[T]) Watch(path actor.Path) error {
 	if n == &c.cell.node {
 		return fmt.Errorf("watch %s: %w", path, actor.ErrWouldDeadlock)
 	}
-	if c.cell.watching == nil {
-		c.cell.watching = map[*node]struct{}{}
+	x := c.cell.extras()
+	if x.watching == nil {
+		x.watching = map[*node]struct{}{}
 	}
-	c.cell.watching[n] = struct{}{}
+	x.watching[n] = struct{}{}
 	if !n.watch(c.cell) {
 		c.cell.terminated(n)
 	}
@@ -148,10 +147,10 @@ func (c *Context[T]) Watch(path actor.Path) error {
 
 // Unwatch takes Watch back; a notice that is on its way is not delivered.
 func (c *Context[T]) Unwatch(path actor.Path) {
-	for n := range c.cell.watching {
+	for n := range c.cell.extras().watching {
 		if n.path == path {
 			n.unwatch(c.cell)
-			delete(c.cell.watching, n)
+			delete(c.cell.x.watching, n)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *System) TellEvent(to actor.Path, e actor.Event) {
 		return
 	}
 	if c, ok := n.body.(*cell[actor.Message]); ok {
-		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}, pushPlain)
+		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}, pushOnce)
 	}
 }
 

@@ -79,16 +79,17 @@ func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error 
 	if err := s.Mailbox.Check(); err != nil {
 		return fmt.Errorf("update %s: %w", c.path, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var r *ranker[T]
 	if priority != nil {
-		r = &ranker[T]{priority}
+		r = &ranker[T]{rank: priority, log: c.log}
 	}
+	c.mu.Lock()
 	c.ranker.Store(r)
 	c.settings.Store(&s)
-	c.queue.Configure(s.Mailbox, c.rank)
+	c.queue.Configure(&s.Mailbox, r.of)
 	c.releaseRoom() // whoever waits tries again under the new bounds
+	c.mu.Unlock()
+	c.sys.watchdog.expect(s.HandlerWarn)
 	return nil
 }
 
@@ -112,7 +113,15 @@ func (a *Actor) Swap(ctx context.Context, next actor.Producer, reconfigure func(
 	case <-c.doneChan():
 		return fmt.Errorf("swap %s: %w", c.path, actor.ErrStopped)
 	case <-ctx.Done():
-		return fmt.Errorf("swap %s: it is busy: %w", a.node.path, context.Cause(ctx))
+	}
+	if w.begun.CompareAndSwap(false, true) { // so that it does not happen later
+		return fmt.Errorf("swap %s: it is busy: %w", c.path, context.Cause(ctx))
+	}
+	select {
+	case err := <-result:
+		return err
+	default:
+		return fmt.Errorf("swap %s: it is under way and goes on: %w", c.path, context.Cause(ctx))
 	}
 }
 
@@ -134,19 +143,21 @@ func (a *Actor) Info() Info {
 	n := a.node
 	i := Info{
 		Path: n.path, State: state(n.state.Load()).String(),
-		Incarnation: n.counters.incarnation.Load(), Restarts: n.counters.restarts.Load(),
-		Handled: n.counters.handled.Load(), Failed: n.counters.failed.Load(),
-		Dropped: n.counters.dropped.Load(), DeadLettered: n.counters.lettered.Load(),
+		Incarnation: n.counters.incarnation.Load(), Handled: n.counters.handled.Load(),
 		Capacity: n.settings.Load().Mailbox.Capacity,
 	}
-	if e := n.counters.lastError.Load(); e != nil {
-		i.LastError, i.LastErrorAt = e.text, e.at
+	if t := n.counters.trouble.Load(); t != nil {
+		i.Restarts, i.Failed = t.restarts.Load(), t.failed.Load()
+		i.Dropped, i.DeadLettered = t.dropped.Load(), t.lettered.Load()
+		if e := t.lastError.Load(); e != nil {
+			i.LastError, i.LastErrorAt = e.text, e.at
+		}
 	}
 	n.mu.Lock()
-	i.Queued = n.body.waiting()
+	i.Queued = n.body.queued()
 	n.mu.Unlock()
 	if c, ok := n.body.(*cell[actor.Message]); ok {
-		i.Behaviour = c.props.Behaviour
+		i.Behaviour = c.props.Load().Behaviour
 	}
 	return i
 }

@@ -29,10 +29,11 @@ func (c *Context[T]) Hold() (release func(error)) {
 		return func(error) {}
 	}
 	d.Join()
-	if c.cell.holds == nil {
-		c.cell.holds = &holds{open: map[*hold]struct{}{}}
+	x := c.cell.extras()
+	if x.holds == nil {
+		x.holds = &holds{open: map[*hold]struct{}{}}
 	}
-	h, all := &hold{delivery: d}, c.cell.holds
+	h, all := &hold{delivery: d}, x.holds
 	all.mu.Lock()
 	all.open[h] = struct{}{}
 	all.mu.Unlock()
@@ -46,13 +47,14 @@ func (c *Context[T]) Hold() (release func(error)) {
 
 // refuseHolds ends what the incarnation still held.
 func (n *node) refuseHolds() {
-	if n.holds == nil {
+	if n.x == nil || n.x.holds == nil {
 		return
 	}
-	n.holds.mu.Lock()
-	open := n.holds.open
-	n.holds.open = map[*hold]struct{}{}
-	n.holds.mu.Unlock()
+	all := n.x.holds
+	all.mu.Lock()
+	open := all.open
+	all.open = map[*hold]struct{}{}
+	all.mu.Unlock()
 	for h := range open {
 		h.release(fmt.Errorf("%s ended while it held the message: %w", n.path, actor.ErrStopped))
 	}

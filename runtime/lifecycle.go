@@ -1,29 +1,31 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
-	"github.com/actord/actord/runtime/supervise"
 )
 
 // obey carries out the control signals that have come. It runs on the turn.
 func (n *node) obey() {
 	for n.pending.Load() > 0 {
-		for _, s := range n.takeSignals() {
-			n.obeyOne(s)
+		s, ok := n.takeSignal()
+		if !ok {
+			return
 		}
+		n.obeyOne(s)
+		n.runLater()
 	}
 }
 
 func (n *node) obeyOne(s signal) {
 	switch s.kind {
 	case sigCreate:
-		n.start()
+		n.create()
 	case sigStop:
-		if !n.is(running) {
+		if !n.mayHandle() {
 			n.beginStop(true) // it cannot drain now: stop wins over a pending restart
 		}
 	case sigStopNow:
@@ -33,12 +35,11 @@ func (n *node) obeyOne(s signal) {
 	case sigChildGone:
 		n.checkChildren()
 	case sigResume:
-		if n.is(suspended) {
-			n.become(running)
-			n.toChildren(sigThaw)
-		}
+		n.resume()
 	case sigRestart:
-		n.restart(s.delay)
+		if s.incarnation == 0 || s.incarnation == n.counters.incarnation.Load() {
+			n.restart(s.delay)
+		}
 	case sigRestartDue:
 		if n.is(restarting) && s.incarnation == n.counters.incarnation.Load() {
 			n.revive()
@@ -48,10 +49,7 @@ func (n *node) obeyOne(s signal) {
 		n.toChildren(sigFreeze)
 	case sigThaw:
 		n.frozen = false
-		if n.is(suspended) { // it escalated, and that was answered with going on
-			n.become(running)
-		}
-		n.toChildren(sigThaw)
+		n.thawChildren()
 	case sigFail:
 		n.failOutside(s)
 	case sigCall:
@@ -59,129 +57,108 @@ func (n *node) obeyOne(s signal) {
 	}
 }
 
-func (n *node) toChildren(kind signalKind) {
-	for _, c := range n.children() {
-		c.signal(signal{kind: kind})
+// runLater runs the calls that waited until it is known how the actor goes on.
+func (n *node) runLater() {
+	if n.x == nil || len(n.x.later) == 0 || n.is(suspended) || n.swapping {
+		return
+	}
+	calls := n.x.later
+	n.x.later = nil
+	for _, f := range calls {
+		f()
 	}
 }
 
-// start makes an instance: the first one, or the one after a restart.
-func (n *node) start() {
+// create makes the first instance.
+func (n *node) create() {
+	n.start(func() {
+		if !n.guardian {
+			n.sys.Publish(actor.Started{Path: n.path, Incarnation: 1})
+		}
+	})
+}
+
+// start makes an instance and goes on with then when it has started.
+func (n *node) start(then func()) {
 	if n.ending() {
 		return
 	}
 	n.become(starting)
-	incarnation := n.counters.incarnation.Add(1)
-	if err := n.body.create(); err != nil {
-		err = fmt.Errorf("start: %w", err)
-		n.tellStart(err)
-		n.fail(err, false)
-		return
-	}
-	n.become(running)
-	n.tellStart(nil)
-	if incarnation == 1 && !n.guardian {
-		n.sys.Publish(actor.Started{Path: n.path, Incarnation: incarnation})
-	}
-}
-
-// fail suspends the actor with its subtree and hands the decision to its parent.
-// The message it failed on is skipped whatever the parent decides.
-func (n *node) fail(err error, panicked bool) {
-	n.counters.lastError.Store(&lastError{err.Error(), time.Now()})
-	n.body.abandon(err)
-	if n.ending() || n.parent == nil {
-		n.log().Error("failed while stopping", "err", err)
-		return
-	}
-	n.become(suspended)
-	n.toChildren(sigFreeze)
-	n.parent.signal(signal{
-		kind: sigChildFail, child: n, err: err, panicked: panicked,
-		message: n.body.current(), incarnation: n.counters.incarnation.Load(),
-	})
-}
-
-// failOutside is a failure that a behaviour reported from another goroutine, or,
-// without an error, only what it gives back.
-func (n *node) failOutside(s signal) {
-	if n.is(terminated) { // it ended just now; its mailbox is closed
-		n.tooLate(s)
-		return
-	}
-	n.body.giveBack(s.back)
-	if s.err != nil && s.incarnation == n.counters.incarnation.Load() && n.is(running) {
-		n.fail(s.err, false)
-	}
-}
-
-// decide answers a child's failure. It runs on the parent's turn.
-func (n *node) decide(s signal) {
-	child := s.child
-	if n.ending() || (n.is(restarting) && !n.keepsChildren()) || child.ending() || s.incarnation != child.counters.incarnation.Load() {
-		return // the parent's own outcome, or the child's next life, covers it
-	}
-	strategy := n.strategyFor(child)
-	d := strategy.Decide(&child.history, s.err, time.Now(), rand.Float64())
-	n.report(s, d)
-	if d.Directive == supervise.Escalate {
-		if n.guardian {
-			n.sys.rootFailed(child, s.err)
-		} else {
-			n.fail(s.err, false)
+	n.counters.incarnation.Add(1)
+	n.body.create(func(err error) {
+		if err != nil {
+			n.notStarted(fmt.Errorf("start: %w", err))
+			return
 		}
-		return
-	}
-	targets := []*node{child}
-	if d.AllForOne {
-		targets = n.children()
-	}
-	for _, c := range targets {
-		c.signal(directiveSignal(d))
-	}
-}
-
-func directiveSignal(d supervise.Decision) signal {
-	switch d.Directive {
-	case supervise.Resume:
-		return signal{kind: sigResume}
-	case supervise.Restart:
-		return signal{kind: sigRestart, delay: d.Delay}
-	default:
-		return signal{kind: sigStopNow}
-	}
-}
-
-func (n *node) report(s signal, d supervise.Decision) {
-	attrs := []any{"err", s.err, "directive", d.Directive.String()}
-	if s.message != "" {
-		attrs = append(attrs, "message", s.message)
-	}
-	if d.Delay > 0 {
-		attrs = append(attrs, "delay", d.Delay.Round(time.Millisecond))
-	}
-	switch {
-	case d.Exhausted:
-		s.child.log().Error("actor failed too often", attrs...)
-	default:
-		s.child.log().Warn("actor failed", attrs...)
-	}
-	n.sys.Publish(actor.Failed{
-		Path: s.child.path, Cause: s.err, Panic: s.panicked, Directive: d.Directive.String(),
-		Delay: d.Delay, Message: s.message,
+		n.born = true
+		n.become(running)
+		n.tellStart(nil)
+		then()
 	})
 }
 
-// strategyFor is how child is supervised: its own word, else its parent's word
-// for children, else the default.
-func (n *node) strategyFor(child *node) supervise.Strategy {
-	if s := child.settings.Load().Supervision; s != nil {
-		return *s
+// notStarted is a failure like others, but for an actor that is to end anyway.
+func (n *node) notStarted(err error) {
+	n.tellStart(err)
+	if n.isDraining() {
+		n.log().Error("failed while stopping", "err", err)
+		n.beginStop(true)
+		return
 	}
-	if s := n.settings.Load().ChildSupervision; s != nil {
-		return *s
+	n.fail(err, false)
+}
+
+func (n *node) isDraining() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.draining
+}
+
+// pauseUnborn is how long an actor without an instance waits before it tries
+// again, when its supervisors answered with going on.
+const pauseUnborn = time.Second
+
+// resume goes on with the same instance.
+func (n *node) resume() {
+	switch {
+	case !n.is(suspended):
+	case !n.born:
+		n.restart(pauseUnborn)
+	default:
+		n.become(running)
+		n.thawChildren()
 	}
-	return supervise.Default()
+}
+
+// restart ends the instance and its children's, and makes a new one after delay.
+// The mailbox stays.
+func (n *node) restart(delay time.Duration) {
+	switch {
+	case n.ending() || n.is(restarting):
+		return
+	case delay > 0 && n.isDraining():
+		n.beginStop(true) // stop wins over a pending restart
+		return
+	}
+	n.become(restarting)
+	n.reviving, n.keep = true, n.keepsChildren()
+	n.stopTimers()
+	n.toChildren(sigFreeze)
+	if !n.keep {
+		n.endDynamic()
+	}
+	n.whenChildrenEnded(func() {
+		n.body.destroy(func() { n.reviveAfter(delay) })
+	})
+}
+
+func (n *node) reviveAfter(delay time.Duration) {
+	if delay <= 0 {
+		n.revive()
+		return
+	}
+	incarnation := n.counters.incarnation.Load()
+	n.sys.timers.after(delay, 0, func() { n.signal(signal{kind: sigRestartDue, incarnation: incarnation}) })
 }
 
 // keepsChildren tells whether children survive a restart of n.
@@ -189,74 +166,24 @@ func (n *node) keepsChildren() bool {
 	return n.parent != nil && n.parent.strategyFor(n).KeepChildren
 }
 
-// restart ends the instance and its children's, and makes a new one after delay.
-// The mailbox stays.
-func (n *node) restart(delay time.Duration) {
-	if n.ending() || n.is(restarting) {
-		return
-	}
-	n.become(restarting)
-	n.stopTimers()
-	if !n.keepsChildren() {
-		n.stopSpawned()
-	}
-	n.afterChildren = func() {
-		n.body.destroy()
-		if delay <= 0 {
-			n.revive()
-			return
-		}
-		incarnation := n.counters.incarnation.Load()
-		n.sys.timers.after(delay, 0, func() { n.signal(signal{kind: sigRestartDue, incarnation: incarnation}) })
-	}
-	n.checkChildren()
-}
-
-// stopSpawned ends the children that the behaviour made. Declared ones stay in
-// place and get a fresh instance when their parent has one (revive).
-func (n *node) stopSpawned() {
-	for _, c := range n.children() {
-		if !c.declared {
-			c.signal(signal{kind: sigStopNow})
-		}
-	}
-}
-
 // revive makes the instance after a restart.
 func (n *node) revive() {
-	restarts := n.counters.restarts.Add(1)
-	n.start()
-	if !n.is(running) {
-		return
-	}
-	var cause error
-	if e := n.counters.lastError.Load(); e != nil {
-		cause = fmt.Errorf("%s", e.text)
-	}
-	n.sys.Publish(actor.Restarted{Path: n.path, Restarts: restarts, Cause: cause})
-	keep := n.keepsChildren()
-	for _, c := range n.children() {
-		if c.declared && !keep {
-			c.signal(signal{kind: sigRestart})
+	restarts := n.counters.troubles().restarts.Add(1)
+	n.start(func() {
+		n.reviving = false
+		var cause error
+		if e := n.counters.troubles().lastError.Load(); e != nil {
+			cause = errors.New(e.text)
 		}
-		c.signal(signal{kind: sigThaw})
-	}
-}
-
-// checkChildren goes on with what waits for children, when none is left that
-// was told to end.
-func (n *node) checkChildren() {
-	if n.afterChildren == nil {
-		return
-	}
-	for _, c := range n.children() {
-		if n.is(stopping) || !c.declared && !n.keepsChildren() {
-			return
+		n.sys.Publish(actor.Restarted{Path: n.path, Restarts: restarts, Cause: cause})
+		for _, c := range n.children() {
+			if c.declared && !n.keep {
+				c.escalated = false
+				c.signal(signal{kind: sigRestart})
+			}
 		}
-	}
-	f := n.afterChildren
-	n.afterChildren = nil
-	f()
+		n.thawChildren()
+	})
 }
 
 // beginStop ends the children, then the actor. graceful lets them drain.
@@ -268,17 +195,21 @@ func (n *node) beginStop(graceful bool) {
 	n.become(stopping)
 	n.stopTimers()
 	n.mu.Lock()
-	n.childless = true
+	n.childless, n.draining = true, true
+	n.releaseRoom()
 	n.mu.Unlock()
 	for _, c := range n.children() {
-		if graceful {
-			c.stopBehindQueue()
-		} else {
+		if !graceful {
 			c.signal(signal{kind: sigStopNow})
+			continue
 		}
+		if !n.frozen {
+			c.signal(signal{kind: sigThaw}) // n may have failed, but they can drain
+		}
+		c.stopBehindQueue()
 	}
 	if !again {
-		n.afterChildren = n.finish
+		n.extras().afterChildren = n.finish
 	}
 	n.checkChildren()
 }
@@ -294,28 +225,25 @@ func (n *node) stopBehindQueue() {
 
 // finish ends the actor: the hook, the rest of the queue, its name, its watchers,
 // its parent, in this order.
-func (n *node) finish() {
-	n.body.destroy()
+func (n *node) finish() { n.body.destroy(n.finished) }
+
+func (n *node) finished() {
 	n.body.discard(actor.ReasonStopped)
-	for other := range n.watching {
-		other.unwatch(n.body.(watcher))
+	if n.x != nil {
+		for other := range n.x.watching {
+			other.unwatch(n.body.(watcher))
+		}
 	}
-	n.watching = nil
+	n.x = nil
 	n.become(terminated)
 	n.sys.registry.remove(n)
 	if n.parent != nil {
 		n.parent.disown(n)
 	}
-	n.mu.Lock()
-	n.ended = true
-	watchers, done, rest := n.watchers, n.done, n.signals
-	n.watchers, n.signals = nil, nil
-	n.pending.Store(0)
-	n.mu.Unlock()
+	watchers, rest := n.end()
 	for _, s := range rest {
 		n.tooLate(s)
 	}
-	n.tellStart(fmt.Errorf("%s: %w", n.path, actor.ErrStopped))
 	if !n.guardian {
 		n.sys.Publish(actor.Stopped{Path: n.path})
 	}
@@ -325,23 +253,25 @@ func (n *node) finish() {
 	if n.parent != nil {
 		n.parent.signal(signal{kind: sigChildGone, child: n})
 	}
-	if done != nil {
-		close(done)
+	n.mu.Lock()
+	if n.waiting != nil && n.waiting.done != nil {
+		close(n.waiting.done)
 	}
+	n.over = true
+	n.mu.Unlock()
 	n.sys.live.Done()
 }
 
-func (n *node) stopTimers() {
-	for t := range n.timers {
-		n.sys.timers.stop(t)
+// end closes the control lane and returns who is to be told.
+func (n *node) end() (watchers map[watcher]struct{}, rest []signal) {
+	n.tellStart(fmt.Errorf("%s: %w", n.path, actor.ErrStopped))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.ended = true
+	rest, n.signals = n.signals, nil
+	n.pending.Store(0)
+	if n.waiting != nil {
+		watchers, n.waiting.watchers = n.waiting.watchers, nil
 	}
-	n.timers = nil
-}
-
-// releaseRoom wakes every sender that waits for room; mu is held.
-func (n *node) releaseRoom() {
-	for _, ch := range n.room {
-		close(ch)
-	}
-	n.room = nil
+	return watchers, rest
 }

@@ -28,53 +28,66 @@ func (s state) String() string { return stateNames[s] }
 
 // node is the plain half of an actor: everything that does not depend on its
 // message type. Fields are guarded by mu, or owned by the turn (the one goroutine
-// that runs the actor at a time), or atomic.
+// that runs the actor at a time), or atomic. What few actors need is behind a
+// pointer that is made on demand: a system may hold a million idle actors.
 type node struct {
-	sys      *System
-	path     actor.Path
-	parent   *node
-	body     body
-	declared bool // configuration declares it, so a restart of its parent restarts it
-	guardian bool
+	sys    *System
+	path   actor.Path
+	parent *node
+	body   body
 
 	settings atomic.Pointer[Settings]
 	state    atomic.Uint32
 	pending  atomic.Int32 // number of signals not yet obeyed
 	counters counters
 
-	mu         sync.Mutex // guards the cell's queue and what follows
-	signals    []signal
-	active     bool // a turn runs or is about to
-	parked     bool // messages do not wake it: it may not handle any now
-	draining   bool // takes no more messages and ends when it has handled those it has
-	closed     bool // takes no more messages
-	childless  bool // takes no more children
-	wakes      uint64
-	room       []chan struct{} // senders that wait for room
-	first      *node           // children, newest first
-	next, prev *node           // siblings; guarded by the parent's mu
-	watchers   map[watcher]struct{}
-	done       chan struct{} // closed when it has ended; made on demand
-	ended      bool
-	gone       chan struct{} // closed when the incarnation ends; made on demand
-	goneEarly  bool          // the incarnation was told to stop at once
-	starts     []chan error  // who waits for the first start
+	mu            sync.Mutex // guards the cell's queue and what follows
+	signals       []signal
+	wakes         uint64
+	first         *node // children, newest first
+	next, prev    *node // siblings; guarded by the parent's mu
+	kids, dynamic int32 // number of children; of those that the behaviour made
+	waiting       *waiting
+	active        bool // a turn runs or is about to
+	parked        bool // messages do not wake it: it may not handle any now
+	draining      bool // takes no more messages and ends when it has handled those it has
+	closed        bool // takes no more messages
+	childless     bool // takes no more children
+	ended         bool // takes no more signals
+	over          bool // and everybody has been told
+	goneEarly     bool // the incarnation was told to stop at once
+	tried         bool // the first start has had its outcome
 
 	// Owned by the turn.
-	frozen        bool   // an ancestor failed and is being dealt with
-	afterChildren func() // what goes on when the last child that was told to end has ended
-	timers        map[*timer]struct{}
-	watching      map[*node]struct{}
-	holds         *holds // nil for most
+	frozen   bool // an ancestor failed and is being dealt with
+	born     bool // the instance has started
+	reviving bool // a restart is under way; it covers what its children fail with
+	keep     bool // of that restart: children survive it
+	swapping bool // a replacement of the behaviour is under way
+	x        *extras
 
-	history supervise.History // owned by the parent's turn
+	// Owned by the parent's turn.
+	escalated bool // its failure became its parent's
+	history   *supervise.History
+
+	// Never changed.
+	declared bool // configuration declares it, so a restart of its parent restarts it
+	guardian bool
 }
 
-// counters are read by anybody and written by the turn and by senders.
+// counters are read by anybody. What was accepted is handled + failed + dropped +
+// lettered + what is queued.
 type counters struct {
-	incarnation, restarts              atomic.Uint64
-	handled, failed, dropped, lettered atomic.Uint64 // what became of accepted messages
-	lastError                          atomic.Pointer[lastError]
+	incarnation atomic.Uint64
+	handled     atomic.Uint64
+	trouble     atomic.Pointer[trouble]
+}
+
+// trouble counts what does not happen to most actors.
+type trouble struct {
+	restarts                  atomic.Uint64
+	failed, dropped, lettered atomic.Uint64 // what became of accepted messages
+	lastError                 atomic.Pointer[lastError]
 }
 
 type lastError struct {
@@ -82,15 +95,25 @@ type lastError struct {
 	at   time.Time
 }
 
+// troubles returns the counters of trouble, made on first use.
+func (c *counters) troubles() *trouble {
+	if t := c.trouble.Load(); t != nil {
+		return t
+	}
+	c.trouble.CompareAndSwap(nil, &trouble{})
+	return c.trouble.Load()
+}
+
 // body is the typed half of an actor.
 type body interface {
-	// create makes an instance and starts it; destroy ends it.
-	create() error
-	destroy()
+	// create makes an instance and starts it; destroy ends it. Both go on with
+	// then, whatever the behaviour's code does.
+	create(then func(error))
+	destroy(then func())
 	// launch runs turns on a new goroutine.
 	launch()
-	// waiting tells how many messages are queued; the node's mu is held.
-	waiting() int
+	// queued tells how many messages wait; the node's mu is held.
+	queued() int
 	// discard closes the mailbox and makes dead letters of what is left.
 	discard(reason string)
 	// giveBack puts letters at the front of the mailbox.
@@ -124,10 +147,11 @@ const (
 // signal is a control message. Signals are obeyed in order, before any message.
 type signal struct {
 	kind        signalKind
-	child       *node
-	incarnation uint64
-	err         error
 	panicked    bool
+	unborn      bool   // the child that failed had no instance that could go on
+	incarnation uint64 // which one is meant; 0 means any, for orders
+	child       *node
+	err         error
 	message     string
 	delay       time.Duration
 	back        []actor.Letter
@@ -160,11 +184,20 @@ func (n *node) tooLate(s signal) {
 	switch s.kind {
 	case sigFail:
 		for _, l := range s.back {
-			n.sys.deadLetter(n.path, l.Sender(), l.Message(), actor.ReasonStopped, metaOf(l))
+			n.giveUp(l)
 		}
 	case sigCall:
 		s.f()
 	}
+}
+
+// giveUp makes a dead letter of one that comes back to an actor that has ended.
+// It was counted when it was handed over.
+func (n *node) giveUp(l actor.Letter) {
+	n.counters.handled.Add(^uint64(0))
+	n.counters.troubles().lettered.Add(1)
+	releaseAsker(l.Sender(), actor.ErrStopped)
+	n.sys.deadLetter(n.path, l.Sender(), l.Message(), actor.ReasonStopped, metaOf(l))
 }
 
 // wake claims the right to launch a turn; mu is held.
@@ -177,13 +210,20 @@ func (n *node) wake() bool {
 	return true
 }
 
-func (n *node) takeSignals() []signal {
+// takeSignal takes the next signal off the lane. One at a time: a hook that ends
+// its goroutine must not take the others with it.
+func (n *node) takeSignal() (s signal, ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	s := n.signals
-	n.signals = nil
-	n.pending.Add(int32(-len(s)))
-	return s
+	if len(n.signals) == 0 {
+		return s, false
+	}
+	s, n.signals[0] = n.signals[0], signal{}
+	if n.signals = n.signals[1:]; len(n.signals) == 0 {
+		n.signals = nil
+	}
+	n.pending.Add(-1)
+	return s, true
 }
 
 func (n *node) is(s state) bool  { return state(n.state.Load()) == s }
@@ -201,129 +241,17 @@ func (n *node) log() *slog.Logger {
 func (n *node) activity() (wakes uint64, busy bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.wakes, n.active || (!n.parked && n.body.waiting() > 0)
+	return n.wakes, n.active || (!n.parked && n.body.queued() > 0)
 }
 
-// adopt links child below n; false means that n takes no more children.
-func (n *node) adopt(child *node) bool {
+// progress is a number that changes whenever the actor gets on with something.
+func (n *node) progress() (p uint64, active bool) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.childless {
-		return false
-	}
-	child.next = n.first
-	if n.first != nil {
-		n.first.prev = child
-	}
-	n.first = child
-	n.sys.live.Add(1)
-	return true
-}
-
-// disown unlinks a child that has ended.
-func (n *node) disown(child *node) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if child.prev != nil {
-		child.prev.next = child.next
-	} else {
-		n.first = child.next
-	}
-	if child.next != nil {
-		child.next.prev = child.prev
-	}
-	child.next, child.prev = nil, nil
-}
-
-// children returns a snapshot, newest first.
-func (n *node) children() []*node {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var out []*node
-	for c := n.first; c != nil; c = c.next {
-		out = append(out, c)
-	}
-	return out
-}
-
-// watch registers w for the end of n; false means that n has ended already.
-func (n *node) watch(w watcher) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.ended {
-		return false
-	}
-	if n.watchers == nil {
-		n.watchers = map[watcher]struct{}{}
-	}
-	n.watchers[w] = struct{}{}
-	return true
-}
-
-func (n *node) unwatch(w watcher) {
-	n.mu.Lock()
-	delete(n.watchers, w)
+	p, active = n.wakes, n.active
 	n.mu.Unlock()
-}
-
-// doneChan is closed when n has ended completely.
-func (n *node) doneChan() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.done == nil {
-		n.done = make(chan struct{})
-		if n.ended {
-			close(n.done)
-		}
+	p += n.counters.handled.Load() + n.counters.incarnation.Load()
+	if t := n.counters.trouble.Load(); t != nil {
+		p += t.failed.Load() + t.lettered.Load()
 	}
-	return n.done
-}
-
-// goneChan is closed when the present incarnation ends or is told to at once.
-func (n *node) goneChan() <-chan struct{} {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.gone == nil {
-		n.gone = make(chan struct{})
-		if n.goneEarly || n.ended {
-			close(n.gone)
-		}
-	}
-	return n.gone
-}
-
-// endIncarnation closes the channel of the present incarnation; mu is held.
-func (n *node) endIncarnation() {
-	if n.gone != nil && !n.goneEarly {
-		close(n.gone)
-	}
-	if !n.goneEarly {
-		n.gone = nil
-	}
-}
-
-// onStart registers for the outcome of the first start.
-func (n *node) onStart() <-chan error {
-	ch := make(chan error, 1)
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	switch {
-	case n.ended:
-		ch <- actor.ErrStopped
-	case n.counters.incarnation.Load() > 0 && n.is(running):
-		ch <- nil
-	default:
-		n.starts = append(n.starts, ch)
-	}
-	return ch
-}
-
-func (n *node) tellStart(err error) {
-	n.mu.Lock()
-	waiting := n.starts
-	n.starts = nil
-	n.mu.Unlock()
-	for _, ch := range waiting {
-		ch <- err
-	}
+	return p, active
 }

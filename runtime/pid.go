@@ -67,6 +67,7 @@ func (p *PID[T]) resolve(old *cell[T]) (*cell[T], error) {
 	}
 	n, ok := p.sys.registry.get(p.path)
 	if !ok {
+		p.cell.CompareAndSwap(old, nil) // an address does not keep what has ended
 		return nil, actor.ErrNotFound
 	}
 	c, ok := n.body.(*cell[T])
@@ -89,7 +90,13 @@ func (p *PID[T]) Tell(ctx context.Context, m T) error {
 	return p.tell(ctx, envelope[T]{msg: m, sender: sender, meta: meta})
 }
 
-func (p *PID[T]) tell(ctx context.Context, env envelope[T]) (err error) {
+func (p *PID[T]) tell(ctx context.Context, env envelope[T]) error {
+	_, err := p.deliver(ctx, env)
+	return err
+}
+
+// deliver puts env into the mailbox of whoever lives at the path, and says who.
+func (p *PID[T]) deliver(ctx context.Context, env envelope[T]) (to *cell[T], err error) {
 	if d := env.meta.track(); d != nil {
 		d.Join() // before the push: the message may be handled before it returns
 		defer func() {
@@ -102,15 +109,15 @@ func (p *PID[T]) tell(ctx context.Context, env envelope[T]) (err error) {
 	for {
 		c, err := p.resolve(last)
 		if err != nil {
-			return p.missing(env, err)
+			return nil, p.missing(env, err)
 		}
 		switch err := c.tell(ctx, env); {
 		case err == nil:
-			return nil
+			return c, nil
 		case errors.Is(err, actor.ErrStopped):
 			last = c // it has ended or is ending; is there another one by now?
 		default:
-			return fmt.Errorf("tell %s: %w", p.path, err)
+			return nil, fmt.Errorf("tell %s: %w", p.path, err)
 		}
 	}
 }
@@ -166,11 +173,12 @@ func (p *PID[T]) offer(env envelope[T]) actor.OfferResult {
 // actor.Message reply this way; the others answer through a ReplyTo in their
 // message (the function Ask).
 func (p *PID[T]) Ask(ctx context.Context, m T) (T, error) {
-	f := newFuture[T](p.sys)
-	_, meta := originOf(ctx)
-	return f.await(ctx, p.path, func() error {
-		return p.Tell(from{Context: ctx, sender: f, meta: meta}, m)
-	})
+	f, err := question[T](ctx, p)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	return ask(ctx, p, m, f)
 }
 
 // Tell makes a node a Ref: the address of whatever lives at its path.

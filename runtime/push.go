@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
@@ -13,8 +14,9 @@ import (
 type pushMode uint8
 
 const (
-	pushPlain pushMode = iota // under the overflow policy
+	pushPlain pushMode = iota // under the overflow policy; room to wait for comes with full
 	pushOffer                 // only when nothing is lost
+	pushOnce                  // as pushPlain, but nobody will wait or hear of it: what is refused counts as dropped
 )
 
 // pushed is the answer of the mailbox to one push.
@@ -31,8 +33,8 @@ const (
 func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
 	r := c.ranker.Load()
 	rank := 0.0
-	if r != nil && (env.meta == nil || env.meta.kind != notice) {
-		rank = r.rank(env.msg, env.sender)
+	if r != nil && !keepNotice(env) {
+		rank = r.of(env)
 	}
 	c.mu.Lock()
 	switch {
@@ -48,13 +50,7 @@ func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
 	}
 	out := c.queue.Push(env, rank)
 	if out.Result == mailbox.Refused {
-		var room chan struct{}
-		if c.queue.Settings().Overflow == mailbox.Block {
-			room = make(chan struct{})
-			c.room = append(c.room, room)
-		}
-		c.mu.Unlock()
-		return full, room
+		return full, c.refused(env, mode)
 	}
 	high := 0
 	if c.queue.HighWater() {
@@ -69,6 +65,20 @@ func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
 	return in, nil
 }
 
+// refused unlocks mu and, where the policy is to wait, returns what to wait for.
+func (c *cell[T]) refused(env envelope[T], mode pushMode) (room chan struct{}) {
+	if mode == pushPlain && c.queue.Settings().Overflow == mailbox.Block {
+		room = make(chan struct{})
+		all := c.waiters()
+		all.room = append(all.room, room)
+	}
+	c.mu.Unlock()
+	if mode == pushOnce {
+		c.dropped(env)
+	}
+	return room
+}
+
 func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
 	if out.Result != mailbox.Queued {
 		c.dropped(out.Dropped)
@@ -81,7 +91,7 @@ func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
 
 // dropped counts and reports a message that an overflow policy discarded.
 func (c *cell[T]) dropped(env envelope[T]) {
-	c.counters.dropped.Add(1)
+	c.counters.troubles().dropped.Add(1)
 	releaseAsker(env.sender, actor.ErrFull)
 	env.meta.track().Refuse(fmt.Errorf("dropped at %s: %w", c.path, actor.ErrFull))
 	if len(c.sys.stream.list()) > 0 && !env.aboutEvent() {
@@ -144,14 +154,10 @@ func (c *cell[T]) tellWhenRoom(ctx context.Context, env envelope[T], room chan s
 func (c *cell[T]) forgetRoom(room chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, ch := range c.room {
-		if ch == room {
-			c.room = append(c.room[:i:i], c.room[i+1:]...)
-			return
-		}
+	all := c.waiters()
+	if i := slices.Index(all.room, room); i >= 0 {
+		all.room = slices.Delete(all.room, i, i+1)
+		return
 	}
-	if len(c.room) > 0 {
-		close(c.room[0])
-		c.room = c.room[1:]
-	}
+	c.handRoom()
 }

@@ -27,16 +27,24 @@ type Settings struct {
 	Supervision      *supervise.Strategy // how this actor is supervised; nil: as its parent says
 	ChildSupervision *supervise.Strategy // for children that say nothing; nil: supervise.Default
 	StopTimeout      time.Duration       // how long Actor.Stop waits for the queue to drain; 0 means DefaultStopTimeout
+	HandlerWarn      time.Duration       // a handler or hook that runs longer is reported, and again at every doubling; 0 means never
 	OnFull           OnFull
 }
 
 // DefaultStopTimeout is how long a graceful stop may drain a mailbox.
 const DefaultStopTimeout = 5 * time.Second
 
+// DefaultHandlerWarn is how long a handler of a declared actor may run before it
+// is reported.
+const DefaultHandlerWarn = 10 * time.Second
+
 // DefaultSettings are the settings of an actor that configuration declares
 // without saying more.
 func DefaultSettings() Settings {
-	return Settings{Mailbox: mailbox.Settings{WarnAt: 10_000}, StopTimeout: DefaultStopTimeout, OnFull: DeadLetter}
+	return Settings{
+		Mailbox: mailbox.Settings{WarnAt: 10_000}, StopTimeout: DefaultStopTimeout,
+		HandlerWarn: DefaultHandlerWarn, OnFull: DeadLetter,
+	}
 }
 
 // Ranker gives a message its rank when it is told: lower is sooner, NaN last. It

@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/actord/actord/runtime/actor"
 )
@@ -13,6 +14,7 @@ type swap struct {
 	cell    *cell[actor.Message]
 	produce actor.Producer                                     // the new behaviour
 	inPlace func(actor.Context, actor.Behaviour) (bool, error) // may be nil
+	begun   atomic.Bool                                        // or given up
 	state   actor.State                                        // of the old instance
 	moved   bool                                               // state holds something
 	done    func(error)                                        // called once
@@ -21,77 +23,97 @@ type swap struct {
 // run decides between changing the instance in place and replacing it.
 func (s *swap) run() {
 	c := s.cell
+	if !c.ending() && (c.is(suspended) || c.swapping) {
+		x := c.extras()
+		x.later = append(x.later, s.run)
+		return
+	}
+	if !s.begun.CompareAndSwap(false, true) {
+		return
+	}
+	old, ok := c.instance.(*behaviour)
 	switch {
 	case c.ending():
 		s.done(fmt.Errorf("swap %s: %w", c.path, actor.ErrStopped))
-		return
 	case !c.is(running):
 		s.adopt() // the restart that is under way makes the new one
 		s.done(nil)
-		return
+	case !ok:
+		s.done(fmt.Errorf("swap %s: it is not run by an actor.Behaviour: %w", c.path, actor.ErrUnsupported))
+	case s.inPlace == nil:
+		s.handOver(old)
+	default:
+		s.reconfigure(old)
 	}
-	old := c.instance.(*behaviour)
-	if taken, err := s.reconfigure(old); taken || err != nil {
-		if err == nil {
-			s.adopt()
-		}
-		s.done(err)
-		return
-	}
-	next, err := s.prepare(old)
-	if err != nil {
-		s.done(err)
-		return
-	}
-	s.replace(next)
 }
 
 // adopt makes the new behaviour the one that restarts build.
 func (s *swap) adopt() {
-	props := *s.cell.props
+	props := *s.cell.props.Load()
 	produce := s.produce
 	props.New = func() (Receiver[actor.Message], error) { return newBehaviour(produce) }
-	s.cell.props = &props
+	s.cell.props.Store(&props)
 }
 
-func (s *swap) reconfigure(old *behaviour) (taken bool, err error) {
-	if s.inPlace == nil {
-		return false, nil
-	}
-	c := s.cell
-	c.ctx.enter(envelope[actor.Message]{})
-	defer c.ctx.leave()
-	err = c.guard(func() error {
+// reconfigure offers the change to the running instance, and replaces it when it
+// cannot take changes in place.
+func (s *swap) reconfigure(old *behaviour) {
+	c, taken := s.cell, false
+	c.hook(func() (err error) {
 		taken, err = s.inPlace(old.lend(&c.ctx), old.b)
 		return err
+	}, func(err error) {
+		switch {
+		case err != nil:
+			s.done(err)
+		case taken:
+			s.adopt()
+			s.done(nil)
+		default:
+			s.handOver(old)
+		}
 	})
-	return taken, err
 }
 
-// prepare builds the new instance beside the old one and hands the state over.
+// handOver builds the new instance beside the old one and gives it the state.
 // Until it succeeds the old one is untouched.
-func (s *swap) prepare(old *behaviour) (next *behaviour, err error) {
-	err = s.cell.guard(func() error {
-		r, err := newBehaviour(s.produce)
+func (s *swap) handOver(old *behaviour) {
+	var next *behaviour
+	s.cell.hook(func() (err error) {
+		next, err = s.build(old)
+		return err
+	}, func(err error) {
 		if err != nil {
-			return err
+			s.done(err)
+			return
 		}
-		next = r.(*behaviour)
-		from, can := old.b.(actor.Snapshotter)
-		to, takes := next.b.(actor.Snapshotter)
-		if !can || !takes {
-			return nil
-		}
-		if s.state, err = from.Snapshot(); err != nil {
-			return fmt.Errorf("snapshot: %w", err)
-		}
-		s.moved = true
-		if err := to.Restore(s.state); err != nil {
-			return fmt.Errorf("restore state version %d: %w", s.state.Version, err)
-		}
-		return nil
+		s.replace(next)
 	})
-	return next, err
+}
+
+func (s *swap) build(old *behaviour) (*behaviour, error) {
+	r, err := newBehaviour(s.produce)
+	if err != nil {
+		return nil, err
+	}
+	next := r.(*behaviour)
+	from, can := old.b.(actor.Snapshotter)
+	to, takes := next.b.(actor.Snapshotter)
+	if !can || !takes {
+		return next, nil
+	}
+	if s.state, err = from.Snapshot(); err != nil {
+		return nil, fmt.Errorf("snapshot: %w", err)
+	}
+	s.moved = true
+	return next, s.restore(to)
+}
+
+func (s *swap) restore(to actor.Snapshotter) error {
+	if err := to.Restore(s.state); err != nil {
+		return fmt.Errorf("restore state version %d: %w", s.state.Version, err)
+	}
+	return nil
 }
 
 // replace ends the old instance when the children that it spawned are gone, and
@@ -99,49 +121,74 @@ func (s *swap) prepare(old *behaviour) (next *behaviour, err error) {
 func (s *swap) replace(next *behaviour) {
 	c := s.cell
 	c.become(restarting)
+	c.swapping, c.keep = true, false
 	c.stopTimers()
-	c.stopSpawned()
-	c.afterChildren = func() {
-		c.destroy()
-		err := s.start(next)
-		if err == nil {
-			s.adopt()
-			s.done(nil)
-			return
-		}
-		s.done(errors.Join(fmt.Errorf("start the new behaviour: %w", err), s.goBack()))
-	}
-	c.checkChildren()
+	c.endDynamic()
+	c.whenChildrenEnded(func() {
+		c.destroy(func() { s.start(next, s.started) })
+	})
 }
 
-func (s *swap) start(b *behaviour) error {
+// start gives the actor an instance that was built already.
+func (s *swap) start(b *behaviour, then func(error)) {
 	c := s.cell
 	c.counters.incarnation.Add(1)
 	c.instance = b
-	if err := c.guard(c.startInstance); err != nil {
-		return err
+	c.hook(c.startInstance, then)
+}
+
+func (s *swap) started(err error) {
+	if err != nil {
+		s.goBack(fmt.Errorf("start the new behaviour: %w", err))
+		return
 	}
+	s.adopt()
+	s.goOn(nil)
+}
+
+// goOn lets the actor work again.
+func (s *swap) goOn(err error) {
+	c := s.cell
+	c.swapping, c.born = false, true
 	c.become(running)
-	return nil
+	c.thawChildren()
+	s.done(err)
 }
 
 // goBack starts the old behaviour again with the state it had.
-func (s *swap) goBack() error {
+func (s *swap) goBack(cause error) {
 	c := s.cell
-	c.destroy()
-	old, err := c.props.New()
-	if err == nil && s.moved {
-		if to, ok := old.(*behaviour).b.(actor.Snapshotter); ok {
-			err = to.Restore(s.state)
-		}
-	}
-	if err == nil {
-		err = s.start(old.(*behaviour))
-	}
-	if err != nil {
+	var old *behaviour
+	giveUp := func(err error) {
 		err = fmt.Errorf("going back to the old behaviour: %w", err)
-		c.become(running) // so that the failure is dealt with as one of a live actor
+		c.swapping = false
+		c.become(starting)
 		c.fail(err, false)
+		s.done(errors.Join(cause, err))
 	}
-	return err
+	rebuild := func() (err error) {
+		r, err := c.props.Load().New()
+		if err != nil {
+			return err
+		}
+		old = r.(*behaviour)
+		if to, ok := old.b.(actor.Snapshotter); ok && s.moved {
+			return s.restore(to)
+		}
+		return nil
+	}
+	start := func(err error) {
+		if err != nil {
+			giveUp(err)
+			return
+		}
+		s.start(old, func(err error) {
+			if err != nil {
+				giveUp(err)
+				return
+			}
+			s.goOn(cause)
+		})
+	}
+	c.destroy(func() { c.hook(rebuild, start) })
 }

@@ -23,6 +23,7 @@ type System struct {
 
 	registry registry
 	timers   timers
+	watchdog watchdog
 	stream   stream
 	user     *node
 	system   *node
@@ -33,8 +34,8 @@ type System struct {
 	failed   chan error    // capacity 1: what an escalation past the top was about
 	anon     atomic.Uint64
 
-	poolMu sync.Mutex // guards pools
-	pools  map[any]any
+	sharedMu sync.Mutex // guards shared
+	shared   map[any]any
 }
 
 // Option changes a System as it is made.
@@ -65,7 +66,7 @@ func WithRootFailure(p RootFailure) Option {
 func New(name string, options ...Option) *System {
 	s := &System{
 		name: name, log: slog.Default(), throughput: 256,
-		ended: make(chan struct{}), failed: make(chan error, 1), pools: map[any]any{},
+		ended: make(chan struct{}), failed: make(chan error, 1), shared: map[any]any{},
 	}
 	s.drain.Store(int64(2 * time.Second))
 	for _, o := range options {
@@ -73,6 +74,7 @@ func New(name string, options ...Option) *System {
 	}
 	s.registry.nodes = map[actor.Path]*node{}
 	s.timers.init()
+	s.watchdog.init(s)
 	s.user = s.guardian(actor.User)
 	s.system = s.guardian(actor.System)
 	s.guardian(actor.System.Child("bridges"))
@@ -126,18 +128,18 @@ func (s *System) Lookup(p actor.Path) actor.Ref { return &ref[actor.Message]{sys
 // spawn makes a node with its cell below parent and starts it.
 func spawn[T any](s *System, parent *node, name string, declared bool, props *Props[T]) (*node, error) {
 	path := parent.path.Child(name)
-	c := newCell(s, parent, path, props)
-	c.declared = declared
 	if s.closing.Load() {
 		return nil, fmt.Errorf("spawn %s: %w", path, actor.ErrTerminating)
 	}
+	c, err := newCell(s, parent, path, props)
+	if err != nil {
+		return nil, fmt.Errorf("spawn %s: %w", path, err)
+	}
+	c.declared = declared
 	if err := s.registry.add(&c.node); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
-	if !parent.adopt(&c.node) {
-		s.registry.remove(&c.node)
-		return nil, fmt.Errorf("spawn %s: the parent is stopping: %w", path, actor.ErrStopped)
-	}
+	s.watchdog.expect(props.Settings.HandlerWarn)
 	c.signal(signal{kind: sigCreate})
 	return &c.node, nil
 }
@@ -151,14 +153,9 @@ func (s *System) guardian(path actor.Path) *node {
 			return nil
 		}), nil
 	}})
-	c := newCell(s, parent, path, props)
+	c, _ := newCell(s, parent, path, props) // the settings are the zero ones
 	c.guardian = true
 	_ = s.registry.add(&c.node) // the registry is empty here, so the name is free
-	if parent != nil {
-		parent.adopt(&c.node)
-	} else {
-		s.live.Add(1)
-	}
 	c.signal(signal{kind: sigCreate})
 	return &c.node
 }
@@ -177,15 +174,15 @@ func (s *System) rootFailed(child *node, cause error) {
 	}
 }
 
-// poolOf returns the chunk pool that all mailboxes of one message type share.
-func poolOf[T any](s *System) *mailbox.Pool[envelope[T]] {
+// sharedOf returns what all mailboxes of one message type share.
+func sharedOf[T any](s *System) *mailbox.Shared[envelope[T]] {
 	key := (*T)(nil) // a nil pointer is the type as a map key
-	s.poolMu.Lock()
-	defer s.poolMu.Unlock()
-	p, ok := s.pools[key].(*mailbox.Pool[envelope[T]])
+	s.sharedMu.Lock()
+	defer s.sharedMu.Unlock()
+	p, ok := s.shared[key].(*mailbox.Shared[envelope[T]])
 	if !ok {
-		p = &mailbox.Pool[envelope[T]]{}
-		s.pools[key] = p
+		p = &mailbox.Shared[envelope[T]]{Keep: keepNotice[T]}
+		s.shared[key] = p
 	}
 	return p
 }
@@ -194,8 +191,12 @@ func poolOf[T any](s *System) *mailbox.Pool[envelope[T]] {
 // drain timeout), stops /user from the leaves up, then /system, then the timers.
 // What is still queued becomes dead letters. It returns when every actor has
 // ended, or an error that names those that have not when ctx ends first. Calling
-// it again waits for the same shutdown. Never call it from a handler.
+// it again waits for the same shutdown. A handler cannot wait for its own end: there
+// it does nothing and returns actor.ErrWouldDeadlock.
 func (s *System) Shutdown(ctx context.Context) error {
+	if s.inTurn(ctx) {
+		return fmt.Errorf("shutdown from a handler: %w", actor.ErrWouldDeadlock)
+	}
 	s.shutdown.Do(func() {
 		s.closing.Store(true)
 		go s.close(ctx) // owned by ended, which Shutdown waits for
@@ -204,7 +205,7 @@ func (s *System) Shutdown(ctx context.Context) error {
 	case <-s.ended:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("shutdown: %w; still running: %v", context.Cause(ctx), s.registry.paths(16))
+		return fmt.Errorf("shutdown: %w; %s", context.Cause(ctx), s.watchdog.whoIsLeft())
 	}
 }
 
@@ -245,10 +246,12 @@ func (s *System) awaitQuiet(ctx context.Context, budget time.Duration) {
 }
 
 func (s *System) activity() (wakes uint64, busy bool) {
-	for _, n := range s.registry.under(actor.User) {
-		w, b := n.activity()
-		wakes, busy = wakes+w, busy || b
-	}
+	s.registry.each(func(n *node) {
+		if n.path.Under(actor.User) {
+			w, b := n.activity()
+			wakes, busy = wakes+w, busy || b
+		}
+	})
 	return wakes, busy
 }
 
@@ -265,11 +268,18 @@ func (r *registry) get(p actor.Path) (*node, bool) {
 	return n, ok
 }
 
+// add makes n known and its parent's child, both or neither: what can be found can
+// be told, and must end properly.
 func (r *registry) add(n *node) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, taken := r.nodes[n.path]; taken {
-		return fmt.Errorf("spawn %s: %w", n.path, actor.ErrNameTaken)
+		return actor.ErrNameTaken
+	}
+	if n.parent == nil {
+		n.sys.live.Add(1)
+	} else if !n.parent.adopt(n) {
+		return fmt.Errorf("the parent is stopping: %w", actor.ErrStopped)
 	}
 	r.nodes[n.path] = n
 	return nil
@@ -283,24 +293,12 @@ func (r *registry) remove(n *node) {
 	r.mu.Unlock()
 }
 
-func (r *registry) under(p actor.Path) []*node {
+// each calls f for every actor. f runs under the lock: it must be quick and must
+// not look anybody up.
+func (r *registry) each(f func(*node)) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	out := make([]*node, 0, len(r.nodes))
-	for path, n := range r.nodes {
-		if path.Under(p) {
-			out = append(out, n)
-		}
+	for _, n := range r.nodes {
+		f(n)
 	}
-	return out
-}
-
-func (r *registry) paths(limit int) []actor.Path {
-	var out []actor.Path
-	for _, n := range r.under(actor.Root) {
-		if !n.guardian && len(out) < limit {
-			out = append(out, n.path)
-		}
-	}
-	return out
 }

@@ -18,28 +18,40 @@ type timers struct {
 	done    sync.WaitGroup
 }
 
-// timer is one armed piece of work. Its fields are guarded by timers.mu.
+// timer is one piece of timed work. fire, every and lost are never changed; the
+// rest is guarded by timers.mu.
 type timer struct {
-	at     time.Time
-	seq    uint64
-	index  int           // in the heap, -1 when not armed
-	every  time.Duration // 0 for a single shot
-	fire   func()        // runs on the timer goroutine; must not block
-	fired  bool
-	cancel bool
+	at    time.Time
+	seq   uint64
+	index int           // in the heap, -1 when not armed
+	every time.Duration // 0 for a single shot
+	fire  func()        // runs on the timer goroutine; must not block
+	lost  func()        // runs instead when the system ends first; may be nil
+	over  bool          // cancelled, or a single shot that was delivered
 }
 
 func (t *timers) init() { t.wake = make(chan struct{}, 1) }
 
 // after arms f to run once after d, or again and again when every > 0.
 func (t *timers) after(d, every time.Duration, f func()) *timer {
-	e := &timer{at: time.Now().Add(max(d, 0)), every: every, fire: f, index: -1}
+	e := &timer{every: every, fire: f}
+	t.start(e, d)
+	return e
+}
+
+// start arms e, a fresh timer or one that has fired.
+func (t *timers) start(e *timer, d time.Duration) {
+	e.at, e.index = time.Now().Add(max(d, 0)), -1
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.closed {
-		e.cancel = true
-		return e
+		e.over = true
+		t.mu.Unlock()
+		if e.lost != nil {
+			e.lost()
+		}
+		return
 	}
+	defer t.mu.Unlock()
 	t.arm(e)
 	if !t.running {
 		t.running = true
@@ -47,7 +59,6 @@ func (t *timers) after(d, every time.Duration, f func()) *timer {
 	} else if e.index == 0 {
 		t.nudge()
 	}
-	return e
 }
 
 func (t *timers) arm(e *timer) {
@@ -63,18 +74,29 @@ func (t *timers) nudge() {
 	}
 }
 
-// stop disarms e and reports whether that prevented a fire.
+// stop disarms e and reports whether that prevented a delivery.
 func (t *timers) stop(e *timer) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e.cancel {
+	if e.over {
 		return false
 	}
-	e.cancel = true
-	if e.index < 0 {
+	e.over = true
+	if e.index >= 0 {
+		heap.Remove(&t.queue, e.index)
+	}
+	return true
+}
+
+// deliver claims the delivery of a tick that e has put into a mailbox; false
+// means that e was cancelled meanwhile.
+func (t *timers) deliver(e *timer) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.over {
 		return false
 	}
-	heap.Remove(&t.queue, e.index)
+	e.over = e.every == 0
 	return true
 }
 
@@ -112,7 +134,6 @@ func (t *timers) next(now time.Time) (f func(), wait time.Duration, ok bool) {
 		return nil, wait, true
 	}
 	heap.Pop(&t.queue)
-	e.fired = true
 	if e.every > 0 {
 		e.at = now.Add(e.every)
 		t.arm(e)
@@ -123,10 +144,16 @@ func (t *timers) next(now time.Time) (f func(), wait time.Duration, ok bool) {
 // close disarms everything and waits for the goroutine.
 func (t *timers) close() {
 	t.mu.Lock()
+	rest := t.queue
 	t.closed, t.queue = true, nil
 	t.mu.Unlock()
 	t.nudge()
 	t.done.Wait()
+	for _, e := range rest {
+		if e.lost != nil {
+			e.lost()
+		}
+	}
 }
 
 type timerHeap []*timer
@@ -156,17 +183,9 @@ func (h *timerHeap) Pop() any {
 	return e
 }
 
-// void reports whether a tick that is in the mailbox must not be delivered any
-// more, because its timer was cancelled.
-func (t *timers) void(e *timer) bool {
+// waits reports whether e may still deliver something.
+func (t *timers) waits(e *timer) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return e.cancel
-}
-
-// over reports whether e will not fire again.
-func (t *timers) over(e *timer) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return e.cancel || (e.fired && e.every == 0)
+	return !e.over
 }

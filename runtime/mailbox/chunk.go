@@ -32,12 +32,15 @@ func (c *Chunk[T]) Next() (item T, ok bool) {
 // Len returns how many items are left.
 func (c *Chunk[T]) Len() int { return len(c.items) - c.head }
 
-// Pool keeps large chunks for the queues of one item type. It is safe for
-// concurrent use and must not be nil.
-type Pool[T any] struct{ pool sync.Pool }
+// Shared is what the queues of one item type have in common. It is safe for
+// concurrent use; Keep must not change while a queue uses it.
+type Shared[T any] struct {
+	Keep  func(T) bool // says which items must not be discarded
+	large sync.Pool    // of large chunks
+}
 
-func (p *Pool[T]) get() *Chunk[T] {
-	if c, ok := p.pool.Get().(*Chunk[T]); ok {
+func (s *Shared[T]) chunk() *Chunk[T] {
+	if c, ok := s.large.Get().(*Chunk[T]); ok {
 		return c
 	}
 	return &Chunk[T]{items: make([]T, 0, largeChunk)}
@@ -47,24 +50,22 @@ func (p *Pool[T]) get() *Chunk[T] {
 type fifo[T any] struct {
 	head, tail *Chunk[T]
 	spare      *Chunk[T] // up to two small chunks, linked by next
-	spares     int
-	pool       *Pool[T]
 }
 
-func (f *fifo[T]) push(item T) {
+func (f *fifo[T]) push(item T, shared *Shared[T]) {
 	if f.tail == nil || len(f.tail.items) == cap(f.tail.items) {
-		f.grow()
+		f.grow(shared)
 	}
 	f.tail.items = append(f.tail.items, item)
 }
 
-func (f *fifo[T]) grow() {
+func (f *fifo[T]) grow(shared *Shared[T]) {
 	c := f.spare
 	switch {
 	case f.tail != nil:
-		c = f.pool.get()
+		c = shared.chunk()
 	case c != nil:
-		f.spare, f.spares, c.next = c.next, f.spares-1, nil
+		f.spare, c.next = c.next, nil
 	default:
 		c = &Chunk[T]{items: make([]T, 0, smallChunk)}
 	}
@@ -76,25 +77,15 @@ func (f *fifo[T]) grow() {
 	f.tail = c
 }
 
-func (f *fifo[T]) pop() (item T, ok bool) {
-	for f.head != nil {
-		if item, ok = f.head.Next(); ok {
-			if f.head.Len() == 0 {
-				f.recycle(f.detach())
-			}
-			return item, true
-		}
-		f.recycle(f.detach())
-	}
-	return item, false
-}
-
-// peek returns the first item without removing it.
-func (f *fifo[T]) peek() (item T, ok bool) {
+func (f *fifo[T]) pop(shared *Shared[T]) (item T, ok bool) {
 	if f.head == nil {
 		return item, false
 	}
-	return f.head.items[f.head.head], true
+	item, ok = f.head.Next()
+	if f.head.Len() == 0 {
+		f.recycle(f.detach(), shared)
+	}
+	return item, ok
 }
 
 // detach takes the first chunk out of the list.
@@ -112,14 +103,12 @@ func (f *fifo[T]) detach() *Chunk[T] {
 }
 
 // recycle takes back a chunk whose items were all taken.
-func (f *fifo[T]) recycle(c *Chunk[T]) {
+func (f *fifo[T]) recycle(c *Chunk[T], shared *Shared[T]) {
 	c.items, c.head = c.items[:0], 0
-	if cap(c.items) >= largeChunk {
-		f.pool.pool.Put(c)
-		return
-	}
-	if f.spares < 2 {
+	switch {
+	case cap(c.items) >= largeChunk:
+		shared.large.Put(c)
+	case f.spare == nil || f.spare.next == nil:
 		c.next, f.spare = f.spare, c
-		f.spares++
 	}
 }

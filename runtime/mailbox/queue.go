@@ -1,6 +1,9 @@
 package mailbox
 
-import "math"
+import (
+	"cmp"
+	"slices"
+)
 
 // Outcome is what became of a pushed item.
 type Outcome[T any] struct {
@@ -21,130 +24,184 @@ const (
 
 // Queue is one actor's queue. It is not safe for concurrent use.
 //
-// An item that keep accepts, such as a death notice, is never discarded and
-// always finds room: such items may take the queue above its capacity.
+// An item that Shared.Keep accepts, such as a death notice, is never discarded
+// and always finds room: such items may take the queue above its capacity.
 type Queue[T any] struct {
-	settings Settings
-	keep     func(T) bool
-	front    []T // served first: items given back; reversed, the next one is last
-	fifo     fifo[T]
-	heap     heap[T]
-	seq, low int64 // sequence numbers of ranked items; low counts down for items given back
-	depth    int
-	warned   int
+	settings      *Settings
+	shared        *Shared[T]
+	fifo          fifo[T]
+	aside         *aside[T] // made on demand
+	depth, warned int
 }
 
-// New returns an empty queue. keep says which items must not be discarded.
-func New[T any](s Settings, keep func(T) bool, pool *Pool[T]) Queue[T] {
-	return Queue[T]{settings: s, keep: keep, fifo: fifo[T]{pool: pool}}
+// aside is what few queues need: items given back, and ranks.
+type aside[T any] struct {
+	front    []T     // served before the FIFO; reversed, so the next one is last
+	loose    int     // how many of front may be discarded
+	ranks    heap[T] // a ranked queue's items that may be discarded
+	kept     heap[T] // and those that may not
+	seq, low int64   // sequence numbers; low counts down for items given back
+}
+
+// New returns an empty queue. The settings must not change afterwards; see
+// Configure.
+func New[T any](s *Settings, shared *Shared[T]) Queue[T] {
+	return Queue[T]{settings: s, shared: shared}
 }
 
 // Len returns how many items are queued.
 func (q *Queue[T]) Len() int { return q.depth }
 
 // Settings returns the bounds in force.
-func (q *Queue[T]) Settings() Settings { return q.settings }
+func (q *Queue[T]) Settings() *Settings { return q.settings }
 
 // HasRoom reports whether a push would neither discard nor refuse anything.
 func (q *Queue[T]) HasRoom() bool { return q.settings.Capacity == 0 || q.depth < q.settings.Capacity }
 
 // Push adds item under the overflow policy. rank counts in ranked queues only.
 func (q *Queue[T]) Push(item T, rank float64) Outcome[T] {
-	if q.HasRoom() || q.keep(item) {
+	if q.HasRoom() || q.shared.Keep(item) {
 		q.add(item, rank)
 		return Outcome[T]{}
 	}
+	var old T
+	evicted := false
 	switch q.settings.Overflow {
-	case DropNew:
-		return Outcome[T]{Result: Shed, Dropped: item}
 	case DropHead:
-		if old, ok := q.evictOldest(); ok {
-			q.add(item, rank)
-			return Outcome[T]{Result: Evicted, Dropped: old}
-		}
-		return Outcome[T]{Result: Shed, Dropped: item}
+		old, evicted = q.evictOldest()
 	case DropLowest:
-		return q.pushOverLowest(item, rank)
+		old, evicted = q.evictBelow(urgency(rank))
+	case DropNew:
 	default:
 		return Outcome[T]{Result: Refused}
 	}
-}
-
-// pushOverLowest lets the new item compete with the least urgent one; among
-// equals the newcomer loses.
-func (q *Queue[T]) pushOverLowest(item T, rank float64) Outcome[T] {
-	if math.IsNaN(rank) {
-		rank = math.Inf(1)
-	}
-	i := q.heap.last(func(t T) bool { return !q.keep(t) })
-	if i < 0 || q.heap.items[i].rank <= rank {
+	if !evicted {
 		return Outcome[T]{Result: Shed, Dropped: item}
 	}
-	old := q.heap.remove(i).item
 	q.depth--
 	q.add(item, rank)
 	return Outcome[T]{Result: Evicted, Dropped: old}
 }
 
+// evictBelow discards the least urgent item when a newcomer of that rank is more
+// urgent; among equals the newcomer loses.
+func (q *Queue[T]) evictBelow(rank float64) (old T, ok bool) {
+	if q.aside == nil || len(q.aside.ranks.items) == 0 {
+		return old, false
+	}
+	last := q.aside.ranks.last()
+	if q.aside.ranks.items[last].rank <= rank {
+		return old, false
+	}
+	return q.aside.ranks.remove(last), true
+}
+
 // evictOldest discards the first item that may be discarded. Those in front of
-// it that may not keep their place.
+// it keep their place.
 func (q *Queue[T]) evictOldest() (old T, ok bool) {
+	if q.aside != nil && q.aside.loose > 0 {
+		return q.aside.evict(q.shared.Keep), true
+	}
 	var kept []T
 	for {
-		old, ok = q.fifo.pop()
-		if !ok || !q.keep(old) {
+		old, ok = q.fifo.pop(q.shared)
+		if !ok || !q.shared.Keep(old) {
 			break
 		}
 		kept = append(kept, old)
 	}
 	if len(kept) > 0 {
-		// They were the head of the queue, behind everything given back earlier.
-		front := make([]T, 0, len(kept)+len(q.front))
-		for i := len(kept) - 1; i >= 0; i-- {
-			front = append(front, kept[i])
-		}
-		q.front = append(front, q.front...)
-	}
-	if ok {
-		q.depth--
+		slices.Reverse(kept)
+		q.beside().front = append(kept, q.aside.front...)
 	}
 	return old, ok
 }
 
+// evict takes the first item that may be discarded out of front; there is one.
+func (a *aside[T]) evict(keep func(T) bool) T {
+	i := len(a.front) - 1
+	for keep(a.front[i]) {
+		i--
+	}
+	old := a.front[i]
+	a.front = slices.Delete(a.front, i, i+1)
+	a.loose--
+	return old
+}
+
+func (q *Queue[T]) beside() *aside[T] {
+	if q.aside == nil {
+		q.aside = &aside[T]{}
+	}
+	return q.aside
+}
+
 func (q *Queue[T]) add(item T, rank float64) {
+	if q.depth == 0 {
+		q.warned = 0
+	}
 	q.depth++
-	if q.settings.Ranked {
-		q.seq++
-		q.heap.push(ranked[T]{item, rank, q.seq})
+	if !q.settings.Ranked {
+		q.fifo.push(item, q.shared)
 		return
 	}
-	q.fifo.push(item)
+	a := q.beside()
+	a.seq++
+	a.rank(ranked[T]{item, urgency(rank), a.seq}, q.shared.Keep)
+}
+
+func (a *aside[T]) rank(r ranked[T], keep func(T) bool) {
+	if keep(r.item) {
+		a.kept.push(r)
+	} else {
+		a.ranks.push(r)
+	}
 }
 
 // Take removes and returns the next item.
 func (q *Queue[T]) Take() (item T, ok bool) {
-	if n := len(q.front); n > 0 {
-		item = q.front[n-1]
-		var zero T
-		q.front[n-1] = zero
-		q.front = q.front[:n-1]
-		if n == 1 {
-			q.front = nil
+	switch a := q.aside; {
+	case a != nil && len(a.front) > 0:
+		item, ok = a.unfront(q.shared.Keep), true
+	case q.settings.Ranked:
+		if a == nil {
+			return item, false
 		}
-		q.depth--
-		return item, true
+		item, ok = a.first()
+	default:
+		item, ok = q.fifo.pop(q.shared)
 	}
-	if q.settings.Ranked {
-		r, ok := q.heap.pop()
-		if ok {
-			q.depth--
-		}
-		return r.item, ok
-	}
-	if item, ok = q.fifo.pop(); ok {
+	if ok {
 		q.depth--
 	}
 	return item, ok
+}
+
+func (a *aside[T]) unfront(keep func(T) bool) T {
+	n := len(a.front) - 1
+	item := a.front[n]
+	var zero T
+	a.front[n] = zero
+	a.front = a.front[:n]
+	if n == 0 {
+		a.front = nil
+	}
+	if !keep(item) {
+		a.loose--
+	}
+	return item
+}
+
+// first removes the item of the lowest rank.
+func (a *aside[T]) first() (item T, ok bool) {
+	h := &a.ranks
+	switch {
+	case len(a.kept.items) == 0 && len(h.items) == 0:
+		return item, false
+	case len(h.items) == 0, len(a.kept.items) > 0 && a.kept.first().before(h.first()):
+		h = &a.kept
+	}
+	return h.remove(0), true
 }
 
 // TakeChunk removes a run of items at once, nil when there is none that can be
@@ -153,9 +210,9 @@ func (q *Queue[T]) Take() (item T, ok bool) {
 // has been used up.
 func (q *Queue[T]) TakeChunk(done *Chunk[T]) *Chunk[T] {
 	if done != nil {
-		q.fifo.recycle(done)
+		q.fifo.recycle(done, q.shared)
 	}
-	if q.settings.Capacity > 0 || q.settings.Ranked || len(q.front) > 0 {
+	if q.settings.Capacity > 0 || q.settings.Ranked || (q.aside != nil && len(q.aside.front) > 0) {
 		return nil
 	}
 	c := q.fifo.detach()
@@ -166,36 +223,37 @@ func (q *Queue[T]) TakeChunk(done *Chunk[T]) *Chunk[T] {
 }
 
 // PushFront gives items back, to be served next and in this order (a ranked
-// queue ranks them again with rank, before equals). It never discards anything
-// and may take the queue above its capacity.
-func (q *Queue[T]) PushFront(items []T, rank func(T) float64) {
+// queue orders them by ranks, before their equals). It never discards anything
+// and may take the queue above its capacity. ranks is read by ranked queues only.
+func (q *Queue[T]) PushFront(items []T, ranks []float64) {
 	q.depth += len(items)
+	a := q.beside()
 	if q.settings.Ranked {
-		q.low -= int64(len(items))
+		a.low -= int64(len(items))
 		for i, item := range items {
-			q.heap.push(ranked[T]{item, rank(item), q.low + int64(i)})
+			a.rank(ranked[T]{item, urgency(ranks[i]), a.low + int64(i)}, q.shared.Keep)
 		}
 		return
 	}
-	for i := len(items) - 1; i >= 0; i-- {
-		q.front = append(q.front, items[i])
+	for _, item := range slices.Backward(items) {
+		a.front = append(a.front, item)
+		if !q.shared.Keep(item) {
+			a.loose++
+		}
 	}
 }
 
 // Configure changes the bounds and the order without discarding anything: what
-// is queued above a smaller capacity stays until it is taken. rank ranks what is
-// queued when the new settings are ranked.
-func (q *Queue[T]) Configure(s Settings, rank func(T) float64) {
-	wasRanked := q.settings.Ranked
-	if !wasRanked && !s.Ranked {
+// is queued above a smaller capacity stays until it is taken. When the order
+// changes, rank ranks what is queued; among equals, and without rank, what came
+// first is served first.
+func (q *Queue[T]) Configure(s *Settings, rank func(T) float64) {
+	if !q.settings.Ranked && !s.Ranked {
 		q.settings = s
 		return
 	}
-	items := make([]T, 0, q.depth)
-	for item, ok := q.Take(); ok; item, ok = q.Take() {
-		items = append(items, item)
-	}
-	q.settings, q.heap = s, heap[T]{}
+	items := q.arrivals()
+	q.settings, q.depth = s, 0
 	for _, item := range items {
 		r := 0.0
 		if s.Ranked {
@@ -205,19 +263,33 @@ func (q *Queue[T]) Configure(s Settings, rank func(T) float64) {
 	}
 }
 
+// arrivals empties the queue and returns what was in it, in the order of arrival.
+func (q *Queue[T]) arrivals() []T {
+	items := make([]T, 0, q.depth)
+	if !q.settings.Ranked {
+		for item, ok := q.Take(); ok; item, ok = q.Take() {
+			items = append(items, item)
+		}
+		return items
+	}
+	if q.aside == nil {
+		return nil
+	}
+	all := slices.Concat(q.aside.ranks.items, q.aside.kept.items)
+	slices.SortFunc(all, func(a, b ranked[T]) int { return cmp.Compare(a.seq, b.seq) })
+	for _, r := range all {
+		items = append(items, r.item)
+	}
+	q.aside = nil
+	return items
+}
+
 // HighWater reports whether the queue has just reached a warning mark: WarnAt at
 // first, then every doubling. The mark falls back when the queue has emptied.
 func (q *Queue[T]) HighWater() bool {
-	if q.settings.WarnAt <= 0 {
+	if q.settings.WarnAt <= 0 || q.depth < max(q.settings.WarnAt, 2*q.warned) {
 		return false
 	}
-	if q.depth == 0 {
-		q.warned = 0
-	}
-	next := max(q.settings.WarnAt, 2*q.warned)
-	if q.depth < next {
-		return false
-	}
-	q.warned = next
+	q.warned = q.depth
 	return true
 }

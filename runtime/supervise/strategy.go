@@ -77,7 +77,7 @@ type Strategy struct {
 	AllForOne    bool          // the directive goes to all siblings as well
 	MaxRestarts  int           // restarts granted within Within; Unlimited
 	Within       time.Duration // 0 means since the start
-	OnExhausted  Directive     // Stop or Escalate
+	OnExhausted  Directive     // Escalate; everything else means Stop
 	Backoff      Backoff
 	KeepChildren bool // children survive a restart and are resumed
 }
@@ -116,7 +116,10 @@ func (s Strategy) Decide(h *History, err error, now time.Time, dice float64) Dec
 	}
 	h.forget(now, s.Within)
 	if s.MaxRestarts != Unlimited && len(h.restarts) >= s.MaxRestarts {
-		d.Directive, d.Exhausted = s.OnExhausted, true
+		d.Directive, d.Exhausted = Stop, true
+		if s.OnExhausted == Escalate {
+			d.Directive = Escalate
+		}
 		return d
 	}
 	if s.Backoff.ResetAfter > 0 && now.Sub(h.last) >= s.Backoff.ResetAfter {
