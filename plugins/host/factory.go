@@ -20,7 +20,7 @@ type factory struct {
 // prepared are checked arguments.
 type prepared struct {
 	json    []byte
-	targets []actor.Target // that are no paths
+	targets []actor.Target
 }
 
 // schemas reads the behaviours of a manifest; they are called PLUGIN/BEHAVIOUR.
@@ -80,9 +80,9 @@ func (f *factory) Prepare(args map[string]any) (actor.Prepared, error) {
 	}, nil
 }
 
+// note keeps a target for the actor's start, when its context can resolve it.
 func (p *prepared) note(t actor.Target) {
-	kind, _, err := t.Parse(actor.User.Child("x"))
-	if err == nil && kind != actor.PathTarget && kind != actor.ReplyTarget {
+	if t != actor.ToReply {
 		p.targets = append(p.targets, t)
 	}
 }

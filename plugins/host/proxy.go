@@ -96,12 +96,19 @@ func (p *proxy) Start(ctx actor.Context) error {
 	return err
 }
 
-// targets resolves the targets of the arguments that are no paths: those need
-// the actor's context. An unknown one is reported when it is told something.
+// targets resolves the targets of the arguments, by the name that the plugin
+// uses: the absolute path, or the target as it is written. One that is wrong is
+// reported by the instance, which resolves it as well.
 func (p *proxy) targets(ctx actor.Context) map[string]actor.Ref {
 	out := map[string]actor.Ref{}
 	for _, t := range p.prepared.targets {
-		if ref, err := ctx.Resolve(t); err == nil {
+		ref, err := ctx.Resolve(t)
+		if err != nil {
+			continue
+		}
+		if kind, path, err := t.Parse(ctx.Self().Path()); err == nil && kind == actor.PathTarget {
+			out[string(path)] = ref
+		} else {
 			out[string(t)] = ref
 		}
 	}
