@@ -45,7 +45,7 @@ func program(t *testing.T, name string) string {
 	t.Helper()
 	programs.once.Do(func() {
 		programs.dir, programs.err = os.MkdirTemp("", "actord")
-		for out, pkg := range map[string]string{"actord": "./cmd/actord"} {
+		for out, pkg := range map[string]string{"actord": "./cmd/actord", "fraud": "./examples/orders/fraud"} {
 			args := append([]string{"build"}, buildFlags...)
 			cmd := exec.Command("go", append(args, "-o", filepath.Join(programs.dir, out), pkg)...)
 			if text, err := cmd.CombinedOutput(); err != nil && programs.err == nil {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/actord/actord/runtime/actor"
 )
 
 // Numbers of the end-to-end test.
@@ -157,6 +159,13 @@ func (tr *traffic) note(id string, status int, text string, err error) {
 	tr.accepted[id] = answer.Trace
 }
 
+// number is how many orders were answered.
+func (tr *traffic) number() int {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return len(tr.accepted) + len(tr.errs)
+}
+
 func TestLoopbackEndToEnd(t *testing.T) {
 	conf, _ := edit(0)
 	conf.plugin = program(t, "fraud")
@@ -172,8 +181,19 @@ func TestLoopbackEndToEnd(t *testing.T) {
 	plugin := pluginPID(d.waitMsg(0, "plugin started"))
 	var dead []int
 	for n := 1; n <= edits; n++ {
+		kill := n%(edits/kills) == 0
+		if kill { // it takes its orders and acknowledges none, until it is killed
+			stop(t, plugin, syscall.SIGSTOP)
+		}
 		for range perEdit {
 			tr.run <- struct{}{}
+		}
+		if kill {
+			eventually(t, "its orders are accepted", func() bool { return tr.number() == n*perEdit })
+			mark := d.mark()
+			stop(t, plugin, syscall.SIGKILL)
+			dead = append(dead, plugin)
+			plugin = pluginPID(d.waitMsg(mark, "plugin started"))
 		}
 		mark := d.mark()
 		c, valid := edit(n)
@@ -188,14 +208,6 @@ func TestLoopbackEndToEnd(t *testing.T) {
 		}
 		if r["revision"] != revision {
 			t.Errorf("edit %d (valid: %v): got revision %v, want %v", n, valid, r["revision"], revision)
-		}
-		if n%(edits/kills) == 0 {
-			mark = d.mark()
-			if err := syscall.Kill(plugin, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
-			}
-			dead = append(dead, plugin)
-			plugin = pluginPID(d.waitMsg(mark, "plugin started"))
 		}
 	}
 	sending.Wait()
@@ -215,6 +227,14 @@ func TestLoopbackEndToEnd(t *testing.T) {
 		}
 	}
 	checkOrders(t, dir, tr.accepted)
+}
+
+// stop sends a signal to a process that this test started.
+func stop(t *testing.T, pid int, how syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(pid, how); err != nil {
+		t.Fatalf("%v for process %d: %v", how, pid, err)
+	}
 }
 
 // isOutcome accepts the record that ends a reload.
@@ -282,6 +302,9 @@ func checkOrders(t *testing.T, dir string, accepted map[string]string) {
 		if where[id] == "" {
 			t.Errorf("order %s: got it nowhere", id)
 		}
+	}
+	if reasons[actor.ReasonCrashed] == 0 || reasons[actor.ReasonFailed] == 0 {
+		t.Errorf("lost by reason: got %v, want some that crashed and some that failed", reasons)
 	}
 	t.Logf("%d orders accepted, %d in the sink, lost by reason: %v", len(accepted), len(where)-sum(reasons), reasons)
 }
