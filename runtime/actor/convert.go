@@ -63,6 +63,10 @@ func (f Field) convert(v any) (any, error) {
 	return s, f.checkText(s)
 }
 
+// deepBase is where the form of relative targets is checked from: deeper than any
+// of them leads up, since it is not known here who uses them.
+var deepBase = User + Path(strings.Repeat("/x", 64))
+
 // checkText checks the fields whose Go type is string.
 func (f Field) checkText(s string) error {
 	switch f.Kind {
@@ -71,7 +75,7 @@ func (f Field) checkText(s string) error {
 			return fmt.Errorf("%q is not one of %s%s", s, strings.Join(f.Enum, ", "), DidYouMean(s, f.Enum))
 		}
 	case TargetField:
-		_, _, err := Target(s).Parse(User.Child("x").Child("y"))
+		_, _, err := Target(s).Parse(deepBase)
 		return err
 	case AddressField:
 		if _, port, err := net.SplitHostPort(s); err != nil || port == "" {

@@ -42,8 +42,7 @@ func FactoryOf[C any](schema Schema, build func(C) (Behaviour, error)) Factory {
 func (f factory[C]) Schema() Schema { return f.schema }
 
 func (f factory[C]) Prepare(args map[string]any) (Prepared, error) {
-	var config C
-	fill(reflect.ValueOf(&config).Elem(), args)
+	config := Fill[C](args)
 	if _, err := f.build(config); err != nil {
 		return Prepared{}, err
 	}
@@ -57,6 +56,14 @@ func (f factory[C]) Prepare(args map[string]any) (Prepared, error) {
 			return true, r.Reconfigure(ctx, config)
 		},
 	}, nil
+}
+
+// Fill stores decoded values (Schema.Decode) in the struct C by its conf tags.
+// The schema must be that of C.
+func Fill[C any](values map[string]any) C {
+	var c C
+	fill(reflect.ValueOf(&c).Elem(), values)
+	return c
 }
 
 // Registry holds the factories that configuration may name. A revision of the

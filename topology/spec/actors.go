@@ -29,7 +29,7 @@ func (c *checker) declareActors(parent actor.Path, block *value) {
 	for name, v := range entries(block) {
 		path := parent.Child(name)
 		kids := v.get("children")
-		c.declared[path] = &declaration{parent: kids.isObject() && len(kids.keys) > 0}
+		c.declared[path] = &declaration{parent: len(kids.keys()) > 0}
 		c.declareActors(path, kids)
 	}
 }
@@ -138,7 +138,7 @@ func broken(errs []actor.FieldError) map[string]bool {
 // fillActor reads what every actor has.
 func (c *checker) fillActor(a *Actor, v, own *value, values map[string]any, bad map[string]bool) {
 	maps.DeleteFunc(values, func(key string, _ any) bool { return bad[key] || key == "args" || key == "children" })
-	conf := typed[actorConf](values)
+	conf := actor.Fill[actorConf](values)
 	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
 	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
 	a.Supervision = c.strategy(v, "supervision", conf.Supervision)

@@ -107,7 +107,7 @@ func spread(fields []actor.Field, defaults, own *value) *value {
 	if !defaults.isObject() {
 		return nil
 	}
-	out := &value{node: defaults.node}
+	out := object(defaults.node)
 	for _, f := range fields {
 		d := defaults.get(f.Name)
 		switch {
@@ -115,11 +115,11 @@ func spread(fields []actor.Field, defaults, own *value) *value {
 		case f.Kind == actor.ObjectField && d.isObject():
 			out.set(f.Name, spread(f.Fields, d, own.get(f.Name)))
 		case isNamed(f) && d.isObject():
-			named := &value{node: d.node}
+			named := object(d.node)
 			for name, entry := range entries(own.get(f.Name)) {
 				named.set(name, spread(f.Elem.Fields, d, entry))
 			}
-			if len(named.keys) > 0 {
+			if len(named.keys()) > 0 {
 				out.set(f.Name, named)
 			}
 		default:

@@ -90,7 +90,7 @@ func (c *checker) system(s *System, file *value, values map[string]any, errs []a
 			known[name] = values[name]
 		}
 	}
-	conf := typed[fileConf](known)
+	conf := actor.Fill[fileConf](known)
 	s.Settings = settings("", actor.Live, fileSchema.Fields, known)
 	s.StateDir = string(conf.System.StateDir)
 	s.Name, s.DrainTimeout, s.RootFailure = conf.System.Name, conf.System.DrainTimeout, conf.System.RootFailure

@@ -43,7 +43,7 @@ func (c *checker) plugin(name string, own, v *value) *Plugin {
 	if values["env-allow"] == nil {
 		values["env-allow"] = slices.Clone(defaultEnvAllow)
 	}
-	conf := typed[pluginConf](values)
+	conf := actor.Fill[pluginConf](values)
 	p.Command, p.Version = conf.Command, conf.Version
 	p.SHA256 = strings.ToLower(conf.SHA256)
 	p.HandlerTimeout, p.StopTimeout = conf.HandlerTimeout, conf.StopTimeout

@@ -148,15 +148,3 @@ var (
 // defaultEnvAllow is the default of env-allow. It is not in the tag because a
 // list has no form there.
 var defaultEnvAllow = []any{"PATH", "HOME", "LANG", "TZ"}
-
-// typed stores decoded values in the struct that their schema was derived from.
-func typed[C any](values map[string]any) C {
-	var out C
-	keep := func(c C) (actor.Behaviour, error) {
-		out = c
-		return nil, nil
-	}
-	// Prepare hands the filled struct to keep, which never fails.
-	_, _ = actor.FactoryOf(actor.Schema{}, keep).Prepare(values)
-	return out
-}

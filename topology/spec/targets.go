@@ -78,7 +78,7 @@ func (c *checker) bridgeTarget(t actor.Target) error {
 	}
 	outs := b.get("out")
 	if v := outs.get(out); outs.isObject() && v.isNull() {
-		return fmt.Errorf("bridge %q has no out %q%s", name, out, didYouMeanOr(out, outs.keys))
+		return fmt.Errorf("bridge %q has no out %q%s", name, out, didYouMeanOr(out, outs.keys()))
 	}
 	return nil
 }

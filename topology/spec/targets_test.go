@@ -44,7 +44,7 @@ func TestTargets(t *testing.T) {
 		{"/user/a/other", `no actor is declared at /user/a/other`},
 		{"/user/a/from/kidd", `no actor is declared at /user/a/from/kidd; did you mean "/user/a/from/kid"?`},
 		{"./nobody", `target "./nobody" of /user/a/from: no actor is declared at /user/a/from/nobody`},
-		{"../../../..", `"../../../.." leaves the tree from /user/x/y`},
+		{"../../../..", `"../../../.." leaves the tree from /user/a/from`},
 		{"bridge:mial/orders", `bridge "mial" is not declared; did you mean "mail"?`},
 		{"bridge:mail/order", `bridge "mail" has no out "order"; did you mean "orders"?`},
 		{"/system/bridges/webb", `bridge "webb" is not declared; did you mean "web"?`},

@@ -15,48 +15,116 @@ import (
 // was written. The nil value is one that is not there.
 type value struct {
 	node   *hocon.Node // of an object that was merged, the one on top
-	keys   []string    // of an object, in the order in which they were written
-	fields map[string]*value
+	merged bool        // fields say what is in it; else the node does, and they are made when asked for
+	fields []field     // of an object, in the order in which they were written
+	index  map[string]int
 }
+
+type field struct {
+	key   string
+	value *value
+}
+
+// manyFields is where an index beats a walk.
+const manyFields = 12
 
 func valueOf(n *hocon.Node) *value {
 	if n == nil {
 		return nil
 	}
-	v := &value{node: n}
-	for _, f := range n.Fields() {
-		v.set(f.Key, valueOf(f.Value))
-	}
-	return v
+	return &value{node: n}
 }
 
 func (v *value) isObject() bool { return v != nil && v.node.Kind == hocon.Object }
 
 func (v *value) isNull() bool { return v == nil || v.node.Kind == hocon.Null }
 
+// open makes the fields that the node has.
+func (v *value) open() {
+	if v.merged {
+		return
+	}
+	v.merged = true
+	v.fields = make([]field, 0, v.node.Len())
+	nodes := make([]value, v.node.Len())
+	for i, f := range v.node.Fields() {
+		nodes[i].node = f.Value
+		v.push(f.Key, &nodes[i])
+	}
+}
+
+// push appends a field that is not there yet.
+func (v *value) push(key string, f *value) {
+	v.fields = append(v.fields, field{key, f})
+	switch n := len(v.fields); {
+	case v.index != nil:
+		v.index[key] = n - 1
+	case n > manyFields:
+		v.index = make(map[string]int, 2*n)
+		for i, f := range v.fields {
+			v.index[f.key] = i
+		}
+	}
+}
+
+// position returns where a field is, -1 when it is not there.
+func (v *value) position(key string) int {
+	v.open()
+	if v.index != nil {
+		if i, ok := v.index[key]; ok {
+			return i
+		}
+		return -1
+	}
+	return slices.IndexFunc(v.fields, func(f field) bool { return f.key == key })
+}
+
 func (v *value) get(key string) *value {
-	if v == nil {
+	if !v.isObject() {
 		return nil
 	}
-	return v.fields[key]
+	if i := v.position(key); i >= 0 {
+		return v.fields[i].value
+	}
+	return nil
+}
+
+// keys returns the names of the fields of an object.
+func (v *value) keys() []string {
+	if !v.isObject() {
+		return nil
+	}
+	v.open()
+	out := make([]string, len(v.fields))
+	for i, f := range v.fields {
+		out[i] = f.key
+	}
+	return out
 }
 
 // set gives an object a field; nil takes it away.
-func (v *value) set(key string, field *value) {
-	if v.fields == nil {
-		v.fields = map[string]*value{}
-	}
-	_, known := v.fields[key]
+func (v *value) set(key string, f *value) {
+	i := v.position(key)
 	switch {
-	case field == nil:
-		delete(v.fields, key)
-		v.keys = slices.DeleteFunc(v.keys, func(k string) bool { return k == key })
-		return
-	case !known:
-		v.keys = append(v.keys, key)
+	case f == nil && i >= 0:
+		v.fields = slices.Delete(v.fields, i, i+1)
+		v.index = nil
+		if len(v.fields) > manyFields {
+			v.index = make(map[string]int, len(v.fields))
+			for i, f := range v.fields {
+				v.index[f.key] = i
+			}
+		}
+	case f == nil:
+	case i >= 0:
+		v.fields[i].value = f
+	default:
+		v.push(key, f)
 	}
-	v.fields[key] = field
 }
+
+// object makes an object without fields in the place of a node.
+func object(n *hocon.Node) *value { return &value{node: n, merged: true} }
 
 // clone returns an object whose fields can be set without changing v.
 func (v *value) clone() *value { return v.only(func(string) bool { return true }) }
@@ -71,10 +139,12 @@ func (v *value) only(accept func(key string) bool) *value {
 	if !v.isObject() {
 		return v
 	}
-	out := &value{node: v.node}
-	for _, k := range v.keys {
-		if accept(k) {
-			out.set(k, v.fields[k])
+	v.open()
+	out := object(v.node)
+	out.fields = make([]field, 0, len(v.fields))
+	for _, f := range v.fields {
+		if accept(f.key) {
+			out.push(f.key, f.value)
 		}
 	}
 	return out
@@ -83,11 +153,12 @@ func (v *value) only(accept func(key string) bool) *value {
 // entries yields the fields of an object that are not null.
 func entries(v *value) iter.Seq2[string, *value] {
 	return func(yield func(string, *value) bool) {
-		if v == nil {
+		if !v.isObject() {
 			return
 		}
-		for _, k := range v.keys {
-			if !v.fields[k].isNull() && !yield(k, v.fields[k]) {
+		v.open()
+		for _, f := range v.fields {
+			if !f.value.isNull() && !yield(f.key, f.value) {
 				return
 			}
 		}
@@ -102,13 +173,18 @@ func merge(under, over *value) *value {
 		return under
 	case !under.isObject() || !over.isObject():
 		return over
+	case under.node.Len() == 0 && !under.merged:
+		return over
 	}
-	out := &value{node: over.node}
-	for _, k := range under.keys {
-		out.set(k, under.fields[k])
+	under.open()
+	over.open()
+	out := object(over.node)
+	out.fields = make([]field, 0, len(under.fields)+len(over.fields))
+	for _, f := range under.fields {
+		out.push(f.key, f.value)
 	}
-	for _, k := range over.keys {
-		out.set(k, merge(under.fields[k], over.fields[k]))
+	for _, f := range over.fields {
+		out.set(f.key, merge(under.get(f.key), f.value))
 	}
 	return out
 }
@@ -116,17 +192,18 @@ func merge(under, over *value) *value {
 // raw returns the fields of an object as Schema.Decode takes them. A number that
 // is meant as text keeps the form in which it was written.
 func (v *value) raw(fields []actor.Field) map[string]any {
-	if v.isNull() {
+	if !v.isObject() {
 		return nil
 	}
-	out := make(map[string]any, len(v.keys))
-	for _, k := range v.keys {
-		i := slices.IndexFunc(fields, func(f actor.Field) bool { return f.Name == k })
+	v.open()
+	out := make(map[string]any, len(v.fields))
+	for _, f := range v.fields {
+		i := slices.IndexFunc(fields, func(known actor.Field) bool { return known.Name == f.key })
 		if i < 0 {
-			out[k] = v.fields[k].any()
+			out[f.key] = f.value.any()
 			continue
 		}
-		out[k] = v.fields[k].rawField(&fields[i])
+		out[f.key] = f.value.rawField(&fields[i])
 	}
 	return out
 }
@@ -136,11 +213,9 @@ func (v *value) rawField(f *actor.Field) any {
 	case v.isObject() && f.Kind == actor.ObjectField:
 		return v.raw(f.Fields)
 	case v.isObject() && f.Kind == actor.MapField:
-		out := make(map[string]any, len(v.keys))
-		for _, k := range v.keys {
-			if elem := v.fields[k]; !elem.isNull() {
-				out[k] = elem.rawField(f.Elem)
-			}
+		out := make(map[string]any, v.node.Len())
+		for k, elem := range entries(v) {
+			out[k] = elem.rawField(f.Elem)
 		}
 		return out
 	case v.node.Kind == hocon.Array && f.Kind == actor.ListField:
@@ -166,9 +241,10 @@ func (v *value) any() any {
 	if !v.isObject() {
 		return v.node.Any()
 	}
-	out := make(map[string]any, len(v.keys))
-	for _, k := range v.keys {
-		out[k] = v.fields[k].any()
+	v.open()
+	out := make(map[string]any, len(v.fields))
+	for _, f := range v.fields {
+		out[f.key] = f.value.any()
 	}
 	return out
 }
@@ -184,8 +260,12 @@ func isText(k actor.FieldKind) bool {
 // find follows a path as FieldError has it and returns the last node on the way
 // and what of the path is not there.
 func (v *value) find(path []string) (*hocon.Node, []string) {
-	for v.isObject() && len(path) > 0 && v.fields[path[0]] != nil {
-		v, path = v.fields[path[0]], path[1:]
+	for len(path) > 0 {
+		next := v.get(path[0])
+		if next == nil {
+			break
+		}
+		v, path = next, path[1:]
 	}
 	n := v.node
 	for len(path) > 0 {
