@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 func messageProps(spec Spec) *Props[actor.Message] {
 	return &Props[actor.Message]{
 		New:       func() (Receiver[actor.Message], error) { return newBehaviour(spec.New) },
-		Behaviour: spec.Behaviour, Settings: spec.Settings, Priority: spec.Priority,
+		Behaviour: spec.Behaviour, Settings: spec.Settings, Priority: spec.Priority, Pool: spec.Pool,
 	}
 }
 
@@ -176,7 +177,7 @@ func (c *messageContext) Ask(to actor.Ref, m actor.Message, timeout time.Duratio
 func (c *messageContext) Lookup(p actor.Path) actor.Ref { return c.cell.sys.Lookup(p) }
 
 func (c *messageContext) Resolve(t actor.Target) (actor.Ref, error) {
-	kind, path, err := t.Parse(c.cell.path)
+	kind, path, err := t.Parse(cmp.Or(c.cell.props.Load().base, c.cell.path))
 	if err != nil {
 		return nil, err
 	}

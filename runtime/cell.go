@@ -143,8 +143,10 @@ func (c *cell[T]) next() (env envelope[T], ok bool) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.batch = c.queue.TakeChunk(c.batch); c.batch != nil {
-		return c.batch.Next()
+	if !c.counted {
+		if c.batch = c.queue.TakeChunk(c.batch); c.batch != nil {
+			return c.batch.Next()
+		}
 	}
 	if env, ok = c.queue.Take(); ok && c.queue.HasRoom() {
 		c.handRoom()

@@ -38,6 +38,9 @@ const (
 // keepNotice tells the mailbox what must not be discarded.
 func keepNotice[T any](e envelope[T]) bool { return e.meta != nil && e.meta.kind == notice }
 
+// mail tells that it is an ordinary message, neither a tick nor a notice.
+func (e envelope[T]) mail() bool { return e.meta == nil || e.meta.kind == traced }
+
 func (e envelope[T]) trace() actor.TraceID { return e.meta.traceID() }
 
 // track is the delivery that the message belongs to, nil for most.

@@ -73,7 +73,10 @@ func (s *System) TellEvent(to actor.Path, e actor.Event) {
 		return
 	}
 	if c, ok := n.body.(*cell[actor.Message]); ok {
-		_, _ = c.push(envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}, pushOnce)
+		env := envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}
+		if res, _ := c.push(env, pushOnce); res == moved {
+			_, _ = c.ranker.Load().pool.tell(noWait, env)
+		}
 	}
 }
 

@@ -3,6 +3,9 @@ package runtime
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -48,14 +51,14 @@ type gather struct {
 	mu       sync.Mutex // guards what follows
 	open     map[*share]struct{}
 	failures []error
-	settled  bool
 	limit    *timer
 }
 
 // share is the asker as one of the receivers sees it.
 type share struct {
-	g  *gather
-	of actor.Path
+	g    *gather
+	of   actor.Path
+	node *node // that was asked; guarded by the gather's mu
 }
 
 // Path returns the asker's path.
@@ -70,8 +73,9 @@ func (s *share) Tell(ctx context.Context, m actor.Message) error {
 	return s.g.asker.Tell(ctx, m)
 }
 
-// release is the failure of one receiver.
-func (s *share) release(err error) { s.g.failed(s, err) }
+// release is the failure of one receiver, terminated its end.
+func (s *share) release(err error)  { s.g.failed(s, err) }
+func (s *share) terminated(n *node) { s.g.failed(s, actor.ErrStopped) }
 
 // scatter asks everybody at once. Whoever is full or gone has failed; nobody is
 // waited for here. A delivery depends on the answer, not on each copy.
@@ -97,8 +101,12 @@ func (f *fan[T]) scatter(ctx context.Context, env envelope[T]) error {
 	}
 	for i, p := range f.to {
 		env.sender = shares[i]
-		if res := p.offer(ctx, env); res != actor.Accepted {
+		to, res := p.offer(ctx, env)
+		switch {
+		case res != actor.Accepted:
 			g.failed(shares[i], offerError(res))
+		case to != nil:
+			g.watch(shares[i], &to.node)
 		}
 	}
 	return nil
@@ -117,22 +125,50 @@ func (g *gather) arm(ctx context.Context) {
 	g.limit = g.sys.timers.after(limit, 0, g.timeout)
 }
 
+// watch makes the end of a receiver its failure.
+func (g *gather) watch(s *share, n *node) {
+	g.mu.Lock()
+	_, open := g.open[s]
+	s.node = n
+	g.mu.Unlock()
+	if open && !n.watch(s) {
+		g.failed(s, actor.ErrStopped)
+	}
+}
+
 // settle claims the answer for s.
 func (g *gather) settle(s *share) bool {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	if _, open := g.open[s]; !open || g.settled {
-		return false
+	_, open := g.open[s]
+	var rest []*share
+	if open {
+		rest = g.end()
 	}
-	g.end()
-	return true
+	g.mu.Unlock()
+	unwatch(rest)
+	return open
 }
 
-// end closes the question; mu is held.
-func (g *gather) end() {
-	g.settled = true
+// end closes the question and returns whose answers are not wanted any more; mu is
+// held.
+func (g *gather) end() []*share {
+	rest := slices.Collect(maps.Keys(g.open))
 	clear(g.open)
 	g.sys.timers.stop(g.limit)
+	return rest
+}
+
+// unwatch forgets receivers. One that is only now being watched stays so until it
+// ends, which nobody minds.
+func unwatch(shares []*share) {
+	for _, s := range shares {
+		s.g.mu.Lock()
+		n := s.node
+		s.g.mu.Unlock()
+		if n != nil {
+			n.unwatch(s)
+		}
+	}
 }
 
 func (g *gather) failed(s *share, err error) {
@@ -147,6 +183,9 @@ func (g *gather) failed(s *share, err error) {
 		g.end()
 	}
 	g.mu.Unlock()
+	if open {
+		unwatch([]*share{s})
+	}
 	if over {
 		g.giveUp()
 	}
@@ -154,16 +193,16 @@ func (g *gather) failed(s *share, err error) {
 
 func (g *gather) timeout() {
 	g.mu.Lock()
-	if g.settled {
-		g.mu.Unlock()
-		return
-	}
-	for s := range g.open {
+	rest := g.end()
+	slices.SortFunc(rest, func(a, b *share) int { return strings.Compare(string(a.of), string(b.of)) })
+	for _, s := range rest {
 		g.failures = append(g.failures, fmt.Errorf("%s: %w", s.of, actor.ErrAskTimeout))
 	}
-	g.end()
 	g.mu.Unlock()
-	g.giveUp()
+	if len(rest) > 0 {
+		unwatch(rest)
+		g.giveUp()
+	}
 }
 
 // giveUp tells the asker all failures at once. For an asker that waits for no

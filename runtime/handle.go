@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -23,7 +24,7 @@ func (a *Actor) Ref() actor.Ref { return a.node.sys.Lookup(a.node.path) }
 func (a *Actor) Started(ctx context.Context) error {
 	select {
 	case err := <-a.node.onStart():
-		return err
+		return errors.Join(err, a.routeesStarted(ctx))
 	case <-ctx.Done():
 		return fmt.Errorf("start %s: %w", a.node.path, context.Cause(ctx))
 	}
@@ -84,12 +85,18 @@ func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error 
 		r = &ranker[T]{rank: priority, log: c.log}
 	}
 	c.mu.Lock()
+	if old := c.ranker.Load(); old != nil && old.pool != nil {
+		r = &ranker[T]{rank: priority, log: c.log, pool: old.pool}
+	}
 	c.ranker.Store(r)
 	c.settings.Store(&s)
 	c.queue.Configure(&s.Mailbox, r.of)
 	c.releaseRoom() // whoever waits tries again under the new bounds
 	c.mu.Unlock()
 	c.sys.watchdog.expect(s.HandlerWarn)
+	if p := c.props.Load().running; p != nil {
+		return p.update(s, priority)
+	}
 	return nil
 }
 
@@ -103,6 +110,9 @@ func (a *Actor) Swap(ctx context.Context, next actor.Producer, reconfigure func(
 	c, ok := a.node.body.(*cell[actor.Message])
 	if !ok {
 		return fmt.Errorf("swap %s: %w", a.node.path, actor.ErrWrongType)
+	}
+	if p := c.props.Load().running; p != nil {
+		return swapAll(ctx, p, next, reconfigure)
 	}
 	result := make(chan error, 1)
 	w := &swap{cell: c, produce: next, inPlace: reconfigure, done: func(err error) { result <- err }}

@@ -57,6 +57,7 @@ type node struct {
 	over          bool // and everybody has been told
 	goneEarly     bool // the incarnation was told to stop at once
 	tried         bool // the first start has had its outcome
+	counted       bool // the length of the queue is exact at any time
 
 	// Owned by the turn.
 	frozen   bool // an ancestor failed and is being dealt with

@@ -105,20 +105,31 @@ func (p *PID[T]) deliver(ctx context.Context, env envelope[T]) (to *cell[T], err
 			}
 		}()
 	}
+	to, err = p.attempt(ctx, env)
+	switch {
+	case err == nil:
+		return to, nil
+	case to == nil:
+		return nil, p.missing(env, err)
+	default:
+		return nil, fmt.Errorf("tell %s: %w", p.path, err)
+	}
+}
+
+// attempt is deliver without what follows when it does not succeed. A nil cell
+// with an error means that nobody is there.
+func (p *PID[T]) attempt(ctx context.Context, env envelope[T]) (*cell[T], error) {
 	var last *cell[T]
 	for {
 		c, err := p.resolve(last)
 		if err != nil {
-			return nil, p.missing(env, err)
+			return nil, err
 		}
-		switch err := c.tell(ctx, env); {
-		case err == nil:
-			return c, nil
-		case errors.Is(err, actor.ErrStopped):
-			last = c // it has ended or is ending; is there another one by now?
-		default:
-			return nil, fmt.Errorf("tell %s: %w", p.path, err)
+		to, err := c.tell(ctx, env)
+		if !errors.Is(err, actor.ErrStopped) {
+			return to, err
 		}
+		last = c // it has ended or is ending; is there another one by now?
 	}
 }
 
@@ -144,28 +155,33 @@ func (p *PID[T]) Offer(ctx context.Context, m T) actor.OfferResult {
 	sender, meta := originOf(ctx)
 	d := meta.track()
 	d.Join()
-	res := p.offer(envelope[T]{msg: m, sender: sender, meta: meta})
+	_, res := p.offer(ctx, envelope[T]{msg: m, sender: sender, meta: meta})
 	if res != actor.Accepted {
 		d.Done(nil)
 	}
 	return res
 }
 
-func (p *PID[T]) offer(env envelope[T]) actor.OfferResult {
+// offer also says who accepted it.
+func (p *PID[T]) offer(ctx context.Context, env envelope[T]) (*cell[T], actor.OfferResult) {
 	var last *cell[T]
 	for {
 		c, err := p.resolve(last)
 		if err != nil {
-			return actor.Closed
+			return nil, actor.Closed
 		}
-		switch res, _ := c.push(env, pushOffer); res {
+		res, _ := c.push(env, pushOffer)
+		switch res {
 		case in:
-			return actor.Accepted
+			return c, actor.Accepted
 		case full:
-			return actor.Full
-		default:
-			last = c
+			return nil, actor.Full
+		case moved:
+			if to, res := c.ranker.Load().pool.offer(ctx, env); res != actor.Closed {
+				return to, res
+			}
 		}
+		last = c
 	}
 }
 

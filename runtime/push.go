@@ -23,9 +23,10 @@ const (
 type pushed uint8
 
 const (
-	in   pushed = iota // accepted (something else may have been discarded)
-	full               // refused
-	gone               // closed, or draining
+	in    pushed = iota // accepted (something else may have been discarded)
+	full                // refused
+	gone                // closed, or draining
+	moved               // it is for the routees of a pool
 )
 
 // push puts env into the mailbox and wakes the actor. Whether the mailbox is
@@ -34,6 +35,9 @@ func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
 	r := c.ranker.Load()
 	rank := 0.0
 	if r != nil && !keepNotice(env) {
+		if r.pool != nil && env.mail() {
+			return moved, nil
+		}
 		rank = r.of(env)
 	}
 	c.mu.Lock()
@@ -103,15 +107,18 @@ func (c *cell[T]) dropped(env envelope[T]) {
 }
 
 // tell pushes env, waiting for room where the policy says so.
-func (c *cell[T]) tell(ctx context.Context, env envelope[T]) error {
+// It returns the actor that got it: this one, or a routee of this pool.
+func (c *cell[T]) tell(ctx context.Context, env envelope[T]) (*cell[T], error) {
 	res, room := c.push(env, pushPlain)
-	if res == in {
-		return nil
+	switch {
+	case res == in:
+		return c, nil
+	case res == moved:
+		return c.ranker.Load().pool.tell(ctx, env)
+	case res == full && room != nil:
+		return c, c.tellWhenRoom(ctx, env, room)
 	}
-	if res == full && room != nil {
-		return c.tellWhenRoom(ctx, env, room)
-	}
-	return resultError(res)
+	return c, resultError(res)
 }
 
 func resultError(r pushed) error {
@@ -143,7 +150,10 @@ func (c *cell[T]) tellWhenRoom(ctx context.Context, env envelope[T], room chan s
 			return context.Cause(ctx)
 		}
 		var res pushed
-		if res, room = c.push(env, pushPlain); res != full || room == nil {
+		if res, room = c.push(env, pushPlain); res == moved {
+			_, err := c.ranker.Load().pool.tell(ctx, env)
+			return err
+		} else if res != full || room == nil {
 			return resultError(res)
 		}
 	}

@@ -9,10 +9,12 @@ import (
 	"github.com/actord/actord/runtime/actor"
 )
 
-// ranker is an actor's priority. A nil ranker ranks everything alike.
+// ranker is what senders go by: an actor's priority and, for a pool, its routees.
+// A nil ranker ranks everything alike.
 type ranker[T any] struct {
-	rank func(m T, sender actor.Ref) float64
-	once sync.Once // a priority that panics is reported once
+	rank func(m T, sender actor.Ref) float64 // nil ranks everything alike
+	pool *pool[T]                            // nil for most; messages are for its routees
+	once sync.Once                           // a priority that panics is reported once
 	log  func() *slog.Logger
 }
 
@@ -20,7 +22,7 @@ type ranker[T any] struct {
 // sender's goroutine. What it does wrong is not the sender's problem: the message
 // gets the lowest urgency.
 func (r *ranker[T]) of(e envelope[T]) (rank float64) {
-	if r == nil {
+	if r == nil || r.rank == nil {
 		return 0
 	}
 	defer func() {

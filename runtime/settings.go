@@ -57,7 +57,8 @@ type Spec struct {
 	Behaviour string         // what configuration calls it, for inspection
 	New       actor.Producer // the behaviour
 	Settings  Settings
-	Priority  Ranker // nil means FIFO
+	Priority  Ranker               // nil means FIFO
+	Pool      *Pool[actor.Message] // several of them behind the address; nil means one
 }
 
 // Props is what an actor of message type T is made of.
@@ -66,6 +67,10 @@ type Props[T any] struct {
 	Behaviour string                      // a name for inspection
 	Settings  Settings
 	Priority  func(m T, sender actor.Ref) float64 // see Ranker; nil means FIFO
+	Pool      *Pool[T]                            // several of them behind the address; nil means one
+
+	running *pool[T]   // that the actor leads
+	base    actor.Path // what relative targets start from; "" means the actor's path
 }
 
 // Receiver handles the messages of one actor, one at a time. It may also have

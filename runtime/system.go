@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -132,7 +133,7 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 		return nil, fmt.Errorf("spawn %s: %w", path, actor.ErrTerminating)
 	}
 	c, err := newCell(s, parent, path, props)
-	if err != nil {
+	if err = errors.Join(err, props.Pool.Check()); err != nil {
 		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
 	c.declared = declared
@@ -140,7 +141,14 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
 	s.watchdog.expect(props.Settings.HandlerWarn)
+	if props.Pool.many() {
+		err = startPool(c, props)
+	}
 	c.signal(signal{kind: sigCreate})
+	if err != nil {
+		c.signal(signal{kind: sigStopNow})
+		return nil, err
+	}
 	return &c.node, nil
 }
 
