@@ -35,7 +35,6 @@ func newOutbox() *outbox {
 
 // sendAll sends until the outbox is closed or send fails.
 func (o *outbox) sendAll(send func(*wire.PluginFrame) error) {
-	var packed []byte
 	for range o.wake {
 		frames, acks := o.take()
 		for _, f := range frames {
@@ -44,7 +43,7 @@ func (o *outbox) sendAll(send func(*wire.PluginFrame) error) {
 			}
 		}
 		// Acknowledge last: the host must have seen what the messages caused.
-		packed = packed[:0]
+		var packed []byte
 		for inst, seq := range acks {
 			packed = wire.AppendAck(packed, inst, seq)
 		}
