@@ -17,9 +17,22 @@ type Error struct {
 	Hint    string // what would be right; may be empty
 	Excerpt string // the source line and a caret below it; may be empty
 	Err     error  // the cause, used as the message when Msg is empty; may be nil
+	Related []Related
 }
 
-// Error returns "file:line:col: path: message (hint)", without the parts that are empty.
+// Related is another place that takes part in a mistake: who uses the template
+// that it is in, or what includes its file.
+type Related struct {
+	Pos     Pos
+	Msg     string // "used by actors.a", "included"
+	Excerpt string // as in Error; may be empty
+}
+
+// String returns "message at file:line:col".
+func (r Related) String() string { return r.Msg + " at " + r.Pos.String() }
+
+// Error returns "file:line:col: path: message (hint); used by … at file:line:col",
+// without the parts that are empty.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if !e.Pos.IsZero() {
@@ -36,6 +49,9 @@ func (e *Error) Error() string {
 	}
 	if e.Hint != "" {
 		b.WriteString(" (" + e.Hint + ")")
+	}
+	for _, r := range e.Related {
+		b.WriteString("; " + r.String())
 	}
 	return b.String()
 }
@@ -69,11 +85,18 @@ func (es Errors) Report() string {
 	var b strings.Builder
 	for _, e := range es {
 		b.WriteString(e.Error() + "\n")
-		for line := range strings.Lines(e.Excerpt) {
-			b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
+		writeExcerpt(&b, e.Excerpt)
+		for _, r := range e.Related {
+			writeExcerpt(&b, r.Excerpt)
 		}
 	}
 	return b.String()
+}
+
+func writeExcerpt(b *strings.Builder, excerpt string) {
+	for line := range strings.Lines(excerpt) {
+		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
+	}
 }
 
 // orNil returns the mistakes as an error that is nil when there are none. They

@@ -22,6 +22,9 @@ type Options struct {
 	// Overrides lie on top of everything, later ones over earlier ones. They are
 	// put there before substitution, so that ${…} sees them.
 	Overrides []Override
+	// Overlays lie on top of the text and below the overrides, later ones over
+	// earlier ones, also before substitution.
+	Overlays []Overlay
 	// Fallback lies below everything, also before substitution.
 	Fallback *Source
 	// Limits bound the work; a zero field takes its default.
@@ -33,6 +36,10 @@ type Override struct{ Key, Value string }
 
 // String returns what the user wrote; mistakes in an override are placed there.
 func (o Override) String() string { return "-D " + o.Key + "=" + o.Value }
+
+// Overlay takes the object at the dotted path From of the text and puts it over
+// the one that the top-level key Onto has, as a profile does.
+type Overlay struct{ From, Onto string }
 
 // Source is a named text.
 type Source struct{ Name, Text string }
@@ -119,6 +126,7 @@ func (l *loader) load(src *source, abs string) (*Tree, error) {
 			root = o
 		}
 	}
+	l.overlay(root)
 	l.override(root)
 	if err := l.errs.orNil(l.sources); err != nil {
 		return nil, err

@@ -1,0 +1,50 @@
+package hocon
+
+import "slices"
+
+// WithText returns a text in the place of n: it has the place and path of n, so a
+// mistake in it is shown where n was written.
+func (n *Node) WithText(text string) *Node {
+	c := *n
+	c.Kind, c.Quoted, c.Text, c.kids, c.names = String, true, text, nil, nil
+	return &c
+}
+
+// Rewrite returns n with other scalars and keys inside. The function leaf is asked
+// for every number, text, bool and null, key for the keys of objects; both return
+// what they get where nothing is to change. Where nothing changes below a value,
+// the value itself is part of the result. n never changes.
+func (n *Node) Rewrite(leaf func(*Node) *Node, key func(of *Node, key string) string) *Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind != Array && n.Kind != Object {
+		return leaf(n)
+	}
+	var c *Node // made when something differs
+	for i, kid := range n.kids {
+		name := kid.key
+		if n.Kind == Object {
+			name = key(kid, kid.key)
+		}
+		next := kid.Rewrite(leaf, key)
+		if next == kid && name == kid.key {
+			continue
+		}
+		if c == nil {
+			c = new(*n)
+			c.kids = slices.Clone(n.kids)
+		}
+		if name != kid.key {
+			next = new(*next)
+			next.key, next.up, next.index = name, n, -1
+		}
+		c.kids[i] = next
+	}
+	if c == nil {
+		return n
+	}
+	c.names = nil
+	c.reindex()
+	return c
+}
