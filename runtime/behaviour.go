@@ -260,8 +260,12 @@ func (h *handle) Tell(to actor.Ref, m actor.Message, cause actor.Letter) error {
 		return fmt.Errorf("tell %s: the sender's incarnation has ended: %w", to.Path(), actor.ErrStopped)
 	}
 	ctx := messageContext{&Context[actor.Message]{cell: h.cell}}
-	if l, ok := cause.(letter[actor.Message]); ok {
+	switch l := cause.(type) {
+	case nil:
+	case letter[actor.Message]:
 		ctx.env, ctx.meta = l.env, l.meta
+	default: // not a message of this actor's mailbox, such as a timer's in a plugin
+		ctx.meta = metaOf(l)
 	}
 	return ctx.Tell(to, m)
 }
