@@ -40,6 +40,7 @@ type instance struct {
 	pending  []entry   // messages that are not acknowledged, oldest first
 	since    time.Time // when the oldest of them became the oldest
 	inflight int       // pending, and room that a waiting handler was given
+	asking   int       // answers that the instance waits for
 
 	todo    []work
 	working bool          // a goroutine does todo
@@ -60,12 +61,13 @@ type entry struct {
 	letter actor.Letter
 }
 
-// work is one thing that the plugin said about an instance; one field is set.
+// work is one thing that the plugin said about an instance.
 type work struct {
 	ack     uint64
 	command *wire.Command
 	body    any
 	failure *wire.Failure
+	back    []actor.Letter // of a failure
 	result  *wire.Result
 	crash   error
 }
@@ -80,7 +82,7 @@ func (in *instance) do(w work) {
 	in.session.backlog++
 	if !in.working {
 		in.working = true
-		go in.work() // ends when there is nothing to do; quiesce waits for it
+		in.session.workers.Go(in.work)
 	}
 }
 
@@ -111,7 +113,7 @@ func (in *instance) one(w work) {
 	case w.command != nil:
 		in.obey(w.command, w.body)
 	case w.failure != nil:
-		in.fail(w.failure)
+		in.fail(w.failure, w.back)
 	case w.crash != nil:
 		in.crash()
 	default:
@@ -246,12 +248,15 @@ func (in *instance) find(seq uint64) (int, bool) {
 }
 
 // fail carries out a failure that the plugin reported: the message it failed on
-// becomes a dead letter, what came behind goes back, the actor fails.
-func (in *instance) fail(f *wire.Failure) {
+// becomes a dead letter, what came behind goes back, the actor fails. Without an
+// error the plugin only gives messages back, and the instance goes on.
+func (in *instance) fail(f *wire.Failure, back []actor.Letter) {
 	s := in.session
 	s.mu.Lock()
-	if in.failed {
+	if in.failed || f.Error == "" {
+		in.back = append(back, in.back...)
 		s.mu.Unlock()
+		in.wake()
 		return
 	}
 	in.failed = true
@@ -261,6 +266,7 @@ func (in *instance) fail(f *wire.Failure) {
 		lost = in.acked(f.Seq, nil)
 	}
 	in.takeBack(0)
+	in.back = append(back, in.back...)
 	s.mu.Unlock()
 	for _, h := range handled {
 		h.done()
@@ -376,9 +382,9 @@ func (in *instance) obey(c *wire.Command, body any) {
 		}
 		in.send(cause.Sender(), m, cause, c.Trace)
 	case wire.OpAsk:
-		in.session.asks.Go(func() { in.ask(c, m, cause) })
+		in.session.workers.Go(func() { in.ask(c, m, cause) })
 	case wire.OpDeadLetter:
-		in.handle.DeadLetter(&remoteLetter{m, in.resolve(c.Target, nil), c.Trace}, c.Reason)
+		in.handle.DeadLetter(&remoteLetter{m, in.sender(c.Target), c.Trace}, c.Reason)
 	case wire.OpPublish:
 		fields, _ := body.(map[string]any)
 		in.session.cfg.Publish(remoteEvent{c.Kind, fields})
@@ -404,6 +410,9 @@ func (in *instance) tell(c *wire.Command, m actor.Message, cause actor.Letter) {
 // send tells to as the actor. What comes back as an error has no behaviour to go
 // to, which went on long ago.
 func (in *instance) send(to actor.Ref, m actor.Message, cause actor.Letter, t actor.TraceID) {
+	if cause == nil && !t.IsZero() {
+		cause = &remoteLetter{trace: t}
+	}
 	switch err := in.handle.Tell(to, m, cause); {
 	case err == nil:
 	case errors.Is(err, actor.ErrFull), errors.Is(err, actor.ErrBlockTimeout):
@@ -436,8 +445,35 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 	return in.session.cfg.Lookup(actor.Path(target))
 }
 
+// sender finds who sent a message that comes back, nil when nobody did.
+func (in *instance) sender(path string) actor.Ref {
+	if path == "" {
+		return nil
+	}
+	return in.resolve(path, nil)
+}
+
+// letters unpacks the messages that an instance gives back.
+func (in *instance) letters(packed []byte) (out []actor.Letter, err error) {
+	for len(packed) > 0 {
+		var d wire.Delivery
+		if packed, err = wire.NextDelivery(packed, &d); err != nil {
+			return nil, err
+		}
+		body, err := wire.DecodeBody(d.Body)
+		if err != nil {
+			return nil, err
+		}
+		m := actor.Message{Kind: d.Kind, Body: body, Headers: d.Headers}
+		out = append(out, &remoteLetter{m, in.sender(d.Sender), d.Trace})
+	}
+	return out, nil
+}
+
 // ask waits for an answer on behalf of the instance.
 func (in *instance) ask(c *wire.Command, m actor.Message, cause actor.Letter) {
+	in.waits(1)
+	defer in.waits(-1)
 	res := &wire.Result{Call: c.Call}
 	reply, err := in.askFor(c, m, cause)
 	if err == nil {
@@ -460,6 +496,15 @@ func (in *instance) ask(c *wire.Command, m actor.Message, cause actor.Letter) {
 	in.session.send(&wire.HostFrame{Frame: &wire.HostFrame_Result{Result: res}})
 }
 
+// waits counts the answers that the instance waits for. Meanwhile its handler is
+// not hung, however long that takes.
+func (in *instance) waits(n int) {
+	in.session.mu.Lock()
+	defer in.session.mu.Unlock()
+	in.asking += n
+	in.since = time.Now()
+}
+
 func (in *instance) askFor(c *wire.Command, m actor.Message, cause actor.Letter) (actor.Message, error) {
 	to := in.resolve(c.Target, cause)
 	a, ok := to.(actor.Asker)
@@ -477,7 +522,7 @@ func (in *instance) askFor(c *wire.Command, m actor.Message, cause actor.Letter)
 	return a.Ask(ctx, m)
 }
 
-// remoteLetter is a message that a plugin gave up on.
+// remoteLetter is a message that comes from a plugin.
 type remoteLetter struct {
 	m      actor.Message
 	sender actor.Ref

@@ -45,6 +45,7 @@ type Plugin struct {
 	manifest Manifest
 	stop     context.CancelFunc
 	done     chan struct{} // closed when run has ended
+	workers  sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	proc    *process   // nil while there is none
@@ -104,7 +105,7 @@ func (p *Plugin) Factories() []actor.Factory {
 
 // up makes proc the present process.
 func (p *Plugin) up(proc *process) *session {
-	s := newSession(p.cfg)
+	s := newSession(p.cfg, &p.workers)
 	p.mu.Lock()
 	p.proc, p.live = proc, s
 	close(p.changed)
@@ -130,6 +131,7 @@ func (p *Plugin) down(err error) {
 // run keeps a process running until Close, or until it died too often.
 func (p *Plugin) run(ctx context.Context, proc *process, s *session) {
 	defer close(p.done)
+	defer p.workers.Wait()
 	var h history
 	for {
 		began := time.Now()

@@ -13,7 +13,8 @@ import (
 	"github.com/actord/actord/runtime/actor"
 )
 
-// session is the conversation with one process. It owns the window, the frames
+// session is the conversation with one process, on behalf of a plugin whose
+// workers do what instances ask for. It owns the window, the frames
 // that wait to be sent and the instances.
 type session struct {
 	cfg    Config
@@ -39,7 +40,7 @@ type session struct {
 
 	backlog int        // work that the plugin gave and that is not done
 	drained *sync.Cond // told when backlog shrinks
-	asks    sync.WaitGroup
+	workers *sync.WaitGroup
 
 	finished []finished // scratch of the reader
 }
@@ -76,9 +77,9 @@ type waiter struct {
 // stream is the session's stream as the host sees it.
 type stream = grpc.BidiStreamingClient[wire.HostFrame, wire.PluginFrame]
 
-func newSession(cfg Config) *session {
+func newSession(cfg Config, workers *sync.WaitGroup) *session {
 	s := &session{
-		cfg: cfg, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		cfg: cfg, workers: workers, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		instances: map[uint32]*instance{}, calls: map[uint64]call{},
 	}
 	s.drained = sync.NewCond(&s.mu)
@@ -360,9 +361,15 @@ func (s *session) failure(f *wire.Failure) error {
 	if max(f.Seq, f.Handled) > s.sent {
 		return fmt.Errorf("message %d failed and was never sent", max(f.Seq, f.Handled))
 	}
-	if in := s.instances[f.Inst]; in != nil && in.handle != nil {
-		in.do(work{failure: f})
+	in := s.instances[f.Inst]
+	if in == nil || in.handle == nil {
+		return nil
 	}
+	back, err := in.letters(f.Back)
+	if err != nil {
+		return fmt.Errorf("a message that is given back: %w", err)
+	}
+	in.do(work{failure: f, back: back})
 	return nil
 }
 
@@ -421,7 +428,7 @@ func (s *session) hung(now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, in := range s.instances {
-		if len(in.pending) > 0 && !in.failed && now.Sub(in.since) > s.cfg.HandlerTimeout {
+		if len(in.pending) > 0 && !in.failed && in.asking == 0 && now.Sub(in.since) > s.cfg.HandlerTimeout {
 			return fmt.Errorf("%s did not finish a message of kind %q within %s (handler-timeout)",
 				in.path, in.pending[0].letter.Message().Kind, s.cfg.HandlerTimeout)
 		}

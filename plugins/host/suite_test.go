@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/actord/actord/runtime/actor"
@@ -20,6 +21,15 @@ func TestLoopbackPluginKeepsTheContract(t *testing.T) {
 		if err := p.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
+	})
+	// The session's own goroutines are there from the start, but not at once.
+	last, same := 0, 0
+	eventually(t, "the number of goroutines is steady", func() bool {
+		if n := runtime.NumGoroutine(); n != last {
+			last, same = n, 0
+		}
+		same++
+		return same > 50
 	})
 	for _, f := range p.Factories() {
 		c := actortest.Case{Args: map[string]any{}, Messages: []actor.Message{{Kind: "a", Body: int64(1)}, {Kind: "b", Body: map[string]any{"x": []any{1.5}}}}}

@@ -61,7 +61,7 @@ func fakeSession(w Window, instances int) (*session, []*instance) {
 	if err != nil {
 		panic(err)
 	}
-	s := newSession(cfg)
+	s := newSession(cfg, &sync.WaitGroup{})
 	var out []*instance
 	for i := range instances {
 		in := &instance{session: s, id: uint32(i + 1), handle: &fakeHandle{}}
@@ -123,7 +123,7 @@ func TestAWaitingHandlerIsLetGo(t *testing.T) {
 		then func(s *session, in *instance, cancel func())
 	}{
 		{"when its actor is told to stop", func(_ *session, _ *instance, cancel func()) { cancel() }},
-		{"when the instance fails", func(_ *session, in *instance, _ func()) { in.fail(&wire.Failure{Inst: 1, Seq: 1, Error: "x"}) }},
+		{"when the instance fails", func(_ *session, in *instance, _ func()) { in.fail(&wire.Failure{Inst: 1, Seq: 1, Error: "x"}, nil) }},
 		{"when the process dies", func(s *session, _ *instance, _ func()) { s.finish(context.Canceled) }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -178,13 +178,10 @@ func (l *letter) Sender() actor.Ref {
 type handle struct{ in *instance }
 
 func (h handle) Fail(err error, back ...actor.Letter) bool {
-	for _, l := range back {
-		h.DeadLetter(l, actor.ReasonCrashed+": given back in a plugin")
-	}
-	if h.in.ctx.Err() != nil || err == nil {
+	if h.in.ctx.Err() != nil {
 		return false
 	}
-	h.in.push(item{kind: itemFail, err: err})
+	h.in.push(item{kind: itemFail, err: err, back: back})
 	return true
 }
 

@@ -35,7 +35,8 @@ type item struct {
 	text     string        // the behaviour's name, or the path
 	data     []byte        // arguments
 	state    *wire.State
-	err      error // itemFail
+	err      error // itemFail, nil when letters are only given back
+	back     []actor.Letter
 }
 
 // instance is one actor's behaviour in this process. It has a goroutine only
@@ -128,7 +129,7 @@ func (in *instance) do(it item) {
 	case itemResume:
 		in.failed = false
 	case itemFail:
-		in.fail(0, it.err, "")
+		in.giveBack(it)
 	default:
 		in.serve(it)
 	}
@@ -280,6 +281,26 @@ func (in *instance) fail(seq uint64, err error, stack string) {
 	in.failed = true
 	in.session.out.failure(&wire.Failure{Inst: in.id, Handled: in.handled, Seq: seq, Error: err.Error(), Stack: stack})
 	in.handled = max(in.handled, seq)
+}
+
+// giveBack sends letters to the front of the actor's mailbox and, with an error,
+// fails.
+func (in *instance) giveBack(it item) {
+	f := &wire.Failure{Inst: in.id, Handled: in.handled}
+	for _, l := range it.back {
+		m := l.Message()
+		d := wire.Delivery{Trace: l.Trace(), Kind: m.Kind, Headers: m.Headers}
+		if s := l.Sender(); s != nil {
+			d.Sender = string(s.Path())
+		}
+		d.Body, _ = wire.AppendBody(nil, m.Body) // it came from the host, so it can go there
+		f.Back = wire.AppendDelivery(f.Back, &d)
+	}
+	if it.err != nil && !in.failed {
+		in.failed = true
+		f.Error = it.err.Error()
+	}
+	in.session.out.failure(f)
 }
 
 // end forgets the instance.

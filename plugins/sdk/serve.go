@@ -14,8 +14,8 @@
 //     configuration.
 //   - Up to a quarter of the plugin's window of messages waits here, in the
 //     actor's own queue, and not in its mailbox.
-//   - Letters given back through Handle.Fail become dead letters, because the host
-//     was told that they are handled.
+//   - A delivery from a bridge ends with the acknowledgement of its message, which
+//     follows Receive; Hold cannot keep it open.
 //
 // One process runs many instances. A panic in a handler is the failure of that
 // actor alone; a panic in a goroutine that a behaviour started, or a crash of

@@ -1494,6 +1494,7 @@ func (x *Commands) GetPacked() []byte {
 
 // Failure says that an instance failed. Messages up to handled are done, the one
 // called seq (0: it was no message of the host) failed, later ones are not begun.
+// Without an error the instance goes on and only gives messages back.
 type Failure struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Inst          uint32                 `protobuf:"varint,1,opt,name=inst,proto3" json:"inst,omitempty"`
@@ -1501,7 +1502,7 @@ type Failure struct {
 	Seq           uint64                 `protobuf:"varint,3,opt,name=seq,proto3" json:"seq,omitempty"`
 	Error         string                 `protobuf:"bytes,4,opt,name=error,proto3" json:"error,omitempty"`
 	Stack         string                 `protobuf:"bytes,5,opt,name=stack,proto3" json:"stack,omitempty"` // of a panic
-	Back          []byte                 `protobuf:"bytes,6,opt,name=back,proto3" json:"back,omitempty"`   // packed deliveries that the next incarnation should get first
+	Back          []byte                 `protobuf:"bytes,6,opt,name=back,proto3" json:"back,omitempty"`   // packed deliveries for the front of the mailbox
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
