@@ -75,7 +75,7 @@ func (s *System) TellEvent(to actor.Path, e actor.Event) {
 	if c, ok := n.body.(*cell[actor.Message]); ok {
 		env := envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}
 		if res, _ := c.push(env, pushOnce); res == moved {
-			_, _ = c.ranker.Load().pool.tell(noWait, env)
+			_, _ = c.ranker.Load().pool.tell(noWait(), env)
 		}
 	}
 }

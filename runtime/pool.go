@@ -97,6 +97,7 @@ func (p *pool[T]) spread() {
 func (p *pool[T]) reconcile() (hired []*node, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var leaving []*node
 	var errs []error
 	for i := range max(p.conf.Size, len(p.routees)) {
 		if i == len(p.routees) {
@@ -104,6 +105,9 @@ func (p *pool[T]) reconcile() (hired []*node, err error) {
 		}
 		switch r := p.routees[i]; {
 		case i >= p.conf.Size && r != nil:
+			if !r.leaving {
+				leaving = append(leaving, r.node)
+			}
 			r.leaving = true
 		case i < p.conf.Size && r == nil:
 			n, err := p.hire(i)
@@ -114,10 +118,8 @@ func (p *pool[T]) reconcile() (hired []*node, err error) {
 		}
 	}
 	p.spread() // before they drain, so that nobody is sent to a closing mailbox
-	for _, r := range p.routees[min(p.conf.Size, len(p.routees)):] {
-		if r != nil {
-			r.node.retire()
-		}
+	for _, n := range leaving {
+		n.retire()
 	}
 	return hired, errors.Join(errs...)
 }
@@ -253,7 +255,7 @@ func (d *distributor[T]) Start(*Context[T]) error {
 func (d *distributor[T]) Receive(ctx *Context[T], _ T) error {
 	env := ctx.env
 	env.meta.track().Join()
-	if _, err := d.pool.fan.Load().tell(noWait, env); err != nil {
+	if _, err := d.pool.fan.Load().tell(noWait(), env); err != nil {
 		reason := actor.ReasonFull
 		if errors.Is(err, actor.ErrStopped) {
 			reason = actor.ReasonStopped
@@ -266,12 +268,12 @@ func (d *distributor[T]) Receive(ctx *Context[T], _ T) error {
 	return nil
 }
 
-// noWait is a context in which nothing is waited for.
-var noWait = func() context.Context {
+// noWait returns a context in which nothing is waited for.
+func noWait() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
-}()
+}
 
 // open sends everybody past the address once its own queue is empty, so that no
 // message overtakes another.
