@@ -27,6 +27,7 @@ func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (
 	c := &cell[T]{node: node{sys: s, path: path, parent: parent}}
 	c.body, c.ctx.cell, c.runf = c, c, c.run
 	c.props.Store(props)
+	c.frozen = props.frozen
 	settings := &props.Settings
 	if ranked := props.Priority != nil; ranked != settings.Mailbox.Ranked {
 		settings = new(*settings)

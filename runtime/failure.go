@@ -47,6 +47,9 @@ func (n *node) decide(s signal) {
 	}
 	d := n.verdict(s)
 	n.report(s, d)
+	if d.Exhausted && n.sys.holdsBack(child.path, s.err) {
+		return // it stays suspended until its owner decides
+	}
 	if child.escalated = d.Directive == supervise.Escalate; child.escalated {
 		if n.guardian {
 			n.sys.rootFailed(child, s.err)

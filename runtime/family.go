@@ -121,6 +121,7 @@ type waiting struct {
 	gone     chan struct{}   // closed when the incarnation ends
 	starts   []chan error    // who waits for the first start
 	startErr error           // the outcome of the first start
+	reason   string          // what becomes of the mailbox at the end; "" is actor.ReasonStopped
 }
 
 // waiters returns who waits; mu is held.

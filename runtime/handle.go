@@ -107,32 +107,8 @@ func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error 
 // and the new one starts. When the new one does not start, the old behaviour is
 // started again with its state, and the error is returned.
 func (a *Actor) Swap(ctx context.Context, next actor.Producer, reconfigure func(actor.Context, actor.Behaviour) (bool, error)) error {
-	c, ok := a.node.body.(*cell[actor.Message])
-	if !ok {
-		return fmt.Errorf("swap %s: %w", a.node.path, actor.ErrWrongType)
-	}
-	if p := c.props.Load().running; p != nil {
-		return swapAll(ctx, p, next, reconfigure)
-	}
-	result := make(chan error, 1)
-	w := &swap{cell: c, produce: next, inPlace: reconfigure, done: func(err error) { result <- err }}
-	c.signal(signal{kind: sigCall, f: w.run})
-	select {
-	case err := <-result:
-		return err
-	case <-c.doneChan():
-		return fmt.Errorf("swap %s: %w", c.path, actor.ErrStopped)
-	case <-ctx.Done():
-	}
-	if w.begun.CompareAndSwap(false, true) { // so that it does not happen later
-		return fmt.Errorf("swap %s: it is busy: %w", c.path, context.Cause(ctx))
-	}
-	select {
-	case err := <-result:
-		return err
-	default:
-		return fmt.Errorf("swap %s: it is under way and goes on: %w", c.path, context.Cause(ctx))
-	}
+	_, err := a.HandOver(ctx, Handover{New: next, Reconfigure: reconfigure})
+	return err
 }
 
 // Info is what can be seen of an actor without disturbing it.

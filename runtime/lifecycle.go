@@ -228,7 +228,7 @@ func (n *node) stopBehindQueue() {
 func (n *node) finish() { n.body.destroy(n.finished) }
 
 func (n *node) finished() {
-	n.body.discard(actor.ReasonStopped)
+	n.body.discard(n.reasonOfEnd())
 	if n.x != nil {
 		for other := range n.x.watching {
 			other.unwatch(n.body.(watcher))

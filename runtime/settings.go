@@ -59,6 +59,7 @@ type Spec struct {
 	Settings  Settings
 	Priority  Ranker               // nil means FIFO
 	Pool      *Pool[actor.Message] // several of them behind the address; nil means one
+	Frozen    bool                 // it starts and handles no message until a mailbox is moved to it; see Paused.MoveTo
 }
 
 // Props is what an actor of message type T is made of.
@@ -69,6 +70,7 @@ type Props[T any] struct {
 	Priority  func(m T, sender actor.Ref) float64 // see Ranker; nil means FIFO
 	Pool      *Pool[T]                            // several of them behind the address; nil means one
 
+	frozen  bool       // see Spec
 	running *pool[T]   // that the actor leads
 	base    actor.Path // what relative targets start from; "" means the actor's path
 }

@@ -15,8 +15,10 @@ type swap struct {
 	produce actor.Producer                                     // the new behaviour
 	inPlace func(actor.Context, actor.Behaviour) (bool, error) // may be nil
 	begun   atomic.Bool                                        // or given up
-	state   actor.State                                        // of the old instance
-	moved   bool                                               // state holds something
+	given   *actor.State                                       // goes to the new instance; nil: what the old one has
+	reserve *actor.State                                       // goes to the new instance when it refuses the other
+	state   *actor.State                                       // of the old instance; nil: it has none to give
+	lost    error                                              // why the new instance got the reserve
 	done    func(error)                                        // called once
 }
 
@@ -99,19 +101,43 @@ func (s *swap) build(old *behaviour) (*behaviour, error) {
 	next := r.(*behaviour)
 	from, can := old.b.(actor.Snapshotter)
 	to, takes := next.b.(actor.Snapshotter)
-	if !can || !takes {
+	if can {
+		err = s.snapshot(from)
+	}
+	if !takes {
 		return next, nil
 	}
-	if s.state, err = from.Snapshot(); err != nil {
-		return nil, fmt.Errorf("snapshot: %w", err)
+	state := s.given
+	if state == nil {
+		state = s.state
 	}
-	s.moved = true
-	return next, s.restore(to)
+	if err == nil && state != nil {
+		err = restore(to, *state)
+	}
+	if err == nil || s.reserve == nil {
+		return next, err
+	}
+	s.lost = err
+	if r, err = newBehaviour(s.produce); err != nil { // the first one may be half filled
+		return nil, err
+	}
+	next = r.(*behaviour)
+	return next, restore(next.b.(actor.Snapshotter), *s.reserve)
 }
 
-func (s *swap) restore(to actor.Snapshotter) error {
-	if err := to.Restore(s.state); err != nil {
-		return fmt.Errorf("restore state version %d: %w", s.state.Version, err)
+// snapshot asks the old instance for its state.
+func (s *swap) snapshot(from actor.Snapshotter) error {
+	state, err := from.Snapshot()
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	s.state = &state
+	return nil
+}
+
+func restore(to actor.Snapshotter, state actor.State) error {
+	if err := to.Restore(state); err != nil {
+		return fmt.Errorf("restore state version %d: %w", state.Version, err)
 	}
 	return nil
 }
@@ -172,8 +198,8 @@ func (s *swap) goBack(cause error) {
 			return err
 		}
 		old = r.(*behaviour)
-		if to, ok := old.b.(actor.Snapshotter); ok && s.moved {
-			return s.restore(to)
+		if to, ok := old.b.(actor.Snapshotter); ok && s.state != nil {
+			return restore(to, *s.state)
 		}
 		return nil
 	}

@@ -20,6 +20,7 @@ type System struct {
 	log        *slog.Logger
 	drain      atomic.Int64 // time.Duration, see WithDrainTimeout
 	rootPolicy atomic.Uint32
+	exhausted  atomic.Pointer[func(actor.Path, error) bool] // see HoldExhausted
 	throughput int
 
 	registry registry
@@ -265,13 +266,17 @@ func (s *System) activity() (wakes uint64, busy bool) {
 
 // registry finds actors by path.
 type registry struct {
-	mu    sync.RWMutex // guards nodes
+	mu    sync.RWMutex // guards what follows
 	nodes map[actor.Path]*node
+	moved map[actor.Path]*node // who lived at a path that is free now; see Paused.MoveTo
 }
 
 func (r *registry) get(p actor.Path) (*node, bool) {
 	r.mu.RLock()
 	n, ok := r.nodes[p]
+	if !ok {
+		n, ok = r.moved[p]
+	}
 	r.mu.RUnlock()
 	return n, ok
 }
