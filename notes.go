@@ -32,13 +32,17 @@ func (d *daemon) attach(sys *runtime.System) {
 		case actor.BridgeConnected:
 			d.log.Info("bridge is up", "actor", string(e.Path), "endpoint", e.Endpoint)
 		case actor.BridgeDisconnected:
-			d.log.Info("bridge is down", "actor", string(e.Path), "endpoint", e.Endpoint, "cause", e.Cause)
-		case actor.PluginStarted:
-			d.log.Info("plugin started", "plugin", e.Plugin, "version", e.Version, "pid", e.PID)
-		case actor.PluginExited:
-			d.log.Warn("plugin exited", "plugin", e.Plugin, "pid", e.PID, "cause", e.Cause, "unacked", e.Unacked)
+			d.bridgeDown(e)
 		}
 	})
+}
+
+func (d *daemon) bridgeDown(e actor.BridgeDisconnected) {
+	if e.Cause != nil {
+		d.log.Warn("bridge is down", "actor", string(e.Path), "endpoint", e.Endpoint, "err", e.Cause)
+		return
+	}
+	d.log.Info("bridge is down", "actor", string(e.Path), "endpoint", e.Endpoint)
 }
 
 // losses logs lost messages: the first for a recipient at once, the others of

@@ -99,7 +99,7 @@ actord {
 	if err := syscall.Kill(plugin, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	d.waitMsg(mark, "plugin exited")
+	d.waitMsg(mark, "plugin process died")
 	d.waitMsg(mark, "plugin started")
 	if status, text, err := post(url+"/orders", `{"id":"1","customer":"ann","amount":10}`); err != nil || status != http.StatusAccepted {
 		t.Fatalf("got %d %s %v, want 202", status, text, err)

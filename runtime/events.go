@@ -64,6 +64,19 @@ func (s *System) hand(sub *subscription, e actor.Event) {
 // eventMail marks messages about events.
 var eventMail = &meta{event: true}
 
+// mailAbout is what the message about e carries: the trace of the message that e
+// is about.
+func mailAbout(e actor.Event) *meta {
+	switch e := e.(type) {
+	case actor.DeadLetter:
+		return &meta{event: true, trace: e.Trace}
+	case actor.Dropped:
+		return &meta{event: true, trace: e.Trace}
+	default:
+		return eventMail
+	}
+}
+
 // TellEvent sends an event's message to the actor at to. What becomes of the
 // message, and of what is told while it is handled, makes no further events: a
 // dead letter about a dead letter would go round for ever.
@@ -73,7 +86,7 @@ func (s *System) TellEvent(to actor.Path, e actor.Event) {
 		return
 	}
 	if c, ok := n.body.(*cell[actor.Message]); ok {
-		env := envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail}
+		env := envelope[actor.Message]{msg: actor.EventMessage(e), meta: mailAbout(e)}
 		if res, _ := c.push(env, pushOnce); res == moved {
 			_, _ = c.ranker.Load().pool.tell(noWait(), env)
 		}

@@ -174,7 +174,7 @@ func (s *Server) use(ctx actor.Context, site *site) {
 			handle.Fail(fmt.Errorf("serve %s: %w", site.addr(), err))
 		}
 	})
-	s.log.Info("listening", "listen", site.addr())
+	s.log.Debug("listening", "listen", site.addr())
 	ctx.Publish(actor.BridgeConnected{Path: ctx.Self().Path(), Endpoint: "http://" + site.addr()})
 }
 
