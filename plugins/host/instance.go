@@ -42,6 +42,8 @@ type instance struct {
 	inflight int       // pending, and room that a waiting handler was given
 	asking   int       // answers that the instance waits for
 
+	askers askers // whom a late reply may go to
+
 	todo    []work
 	working bool          // a goroutine does todo
 	idle    chan struct{} // closed when working ends; nil unless someone waits
@@ -171,6 +173,9 @@ func (in *instance) deliver(ctx context.Context, d *wire.Delivery, l actor.Lette
 		return false
 	}
 	s.pack(d)
+	if strings.HasPrefix(d.Sender, tempPrefix) {
+		in.askers.add(d.Sender, l.Sender())
+	}
 	if len(in.pending) == 0 {
 		in.since = time.Now()
 	}
@@ -384,7 +389,7 @@ func (in *instance) obey(c *wire.Command, body any) {
 	case wire.OpAsk:
 		in.session.workers.Go(func() { in.ask(c, m, cause) })
 	case wire.OpDeadLetter:
-		in.handle.DeadLetter(&remoteLetter{m, in.sender(c.Target), c.Trace}, c.Reason)
+		in.handle.DeadLetter(&remoteLetter{m, in, c.Target, c.Trace}, c.Reason)
 	case wire.OpPublish:
 		fields, _ := body.(map[string]any)
 		in.session.cfg.Publish(remoteEvent{c.Kind, fields})
@@ -436,6 +441,11 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 			return s // also an address that cannot be looked up, such as of an ask
 		}
 	}
+	if strings.HasPrefix(target, tempPrefix) {
+		in.session.mu.Lock()
+		defer in.session.mu.Unlock()
+		return in.askers.find(target)
+	}
 	if to := in.targets[target]; to != nil {
 		return to
 	}
@@ -445,12 +455,38 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 	return in.session.cfg.Lookup(actor.Path(target))
 }
 
-// sender finds who sent a message that comes back, nil when nobody did.
-func (in *instance) sender(path string) actor.Ref {
-	if path == "" {
-		return nil
+// tempPrefix begins the addresses that cannot be looked up.
+const tempPrefix = string(actor.Temp) + "/"
+
+// askers remembers the addresses of the last asks, because a plugin may answer
+// when it has long acknowledged the question.
+type askers struct {
+	refs  map[string]actor.Ref
+	order []string // oldest first
+}
+
+const maxAskers = 1024
+
+func (a *askers) add(path string, ref actor.Ref) {
+	if a.refs == nil {
+		a.refs = map[string]actor.Ref{}
 	}
-	return in.resolve(path, nil)
+	if _, known := a.refs[path]; !known {
+		a.order = append(a.order, path)
+	}
+	a.refs[path] = ref
+	if len(a.order) > maxAskers {
+		delete(a.refs, a.order[0])
+		a.order = a.order[1:]
+	}
+}
+
+// find returns the asker, nil when there were too many since.
+func (a *askers) find(path string) actor.Ref {
+	if ref, ok := a.refs[path]; ok {
+		return ref
+	}
+	return nil
 }
 
 // letters unpacks the messages that an instance gives back.
@@ -465,7 +501,7 @@ func (in *instance) letters(packed []byte) (out []actor.Letter, err error) {
 			return nil, err
 		}
 		m := actor.Message{Kind: d.Kind, Body: body, Headers: d.Headers}
-		out = append(out, &remoteLetter{m, in.sender(d.Sender), d.Trace})
+		out = append(out, &remoteLetter{m, in, d.Sender, d.Trace})
 	}
 	return out, nil
 }
@@ -524,14 +560,21 @@ func (in *instance) askFor(c *wire.Command, m actor.Message, cause actor.Letter)
 
 // remoteLetter is a message that comes from a plugin.
 type remoteLetter struct {
-	m      actor.Message
-	sender actor.Ref
-	trace  actor.TraceID
+	m     actor.Message
+	in    *instance
+	from  string // path of the sender, "" when nobody sent it
+	trace actor.TraceID
 }
 
 func (l *remoteLetter) Message() actor.Message { return l.m }
-func (l *remoteLetter) Sender() actor.Ref      { return l.sender }
 func (l *remoteLetter) Trace() actor.TraceID   { return l.trace }
+
+func (l *remoteLetter) Sender() actor.Ref {
+	if l.from == "" {
+		return nil
+	}
+	return l.in.resolve(l.from, nil)
+}
 
 // remoteEvent is an event that a plugin's behaviour published.
 type remoteEvent struct {

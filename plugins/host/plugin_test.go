@@ -116,6 +116,72 @@ func TestLoopbackContext(t *testing.T) {
 	eventually(t, "the actor stops", func() bool { _, ok := r.sys.Find("/user/tools"); return !ok })
 }
 
+func TestLoopbackLettersGivenBackReturnToTheMailbox(t *testing.T) {
+	for _, kind := range []string{"give-back", "fail-back"} {
+		t.Run(kind, func(t *testing.T) {
+			r := newRig(t, nil)
+			r.spawn("tools", "tools", nil, nil)
+			answer := make(chan actor.Message, 1)
+			go func() {
+				if m, err := r.tryAsk("/user/tools", "keep", "letter"); err == nil {
+					answer <- m
+				}
+			}()
+			eventually(t, "the letter is there", func() bool { return r.plugin.sentAll(1) })
+			r.tell("/user/tools", kind, nil)
+			select {
+			case m := <-answer:
+				if m.Kind != "kept again" || m.Body != "letter" {
+					t.Errorf("got %v; want the letter a second time", m)
+				}
+			case <-time.After(patience):
+				t.Error("got no answer; want the letter a second time, with its sender")
+			}
+		})
+	}
+}
+
+func TestLoopbackAHandlerThatAsksIsNotHung(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.HandlerTimeout = 100 * time.Millisecond })
+	r.spawn("tools", "tools", nil, nil)
+	r.mustSpawn(runtime.Spec{Name: "slow", Settings: runtime.DefaultSettings(), New: func() (actor.Behaviour, error) {
+		return actor.Func(func(ctx actor.Context, m actor.Message) error {
+			<-time.After(400 * time.Millisecond)
+			return ctx.Reply(actor.Message{Kind: "done", Body: "at last"})
+		}), nil
+	}})
+	if got := r.ask("/user/tools", "patient-ask", nil); got.Body != "at last" {
+		t.Errorf("got %v; want the answer", got)
+	}
+	if n := len(seen[actor.PluginExited](r)); n != 0 {
+		t.Errorf("got %d exits; want none", n)
+	}
+}
+
+func TestLoopbackATimersTraceGoesOn(t *testing.T) {
+	r := newRig(t, nil)
+	r.spawn("tools", "tools", nil, nil)
+	trace := make(chan string, 1)
+	r.mustSpawn(runtime.Spec{Name: "tracer", Settings: runtime.DefaultSettings(), New: func() (actor.Behaviour, error) {
+		return actor.Func(func(ctx actor.Context, m actor.Message) error {
+			if m.Kind == "traced" {
+				trace <- m.Body.(string) + " " + ctx.Trace().String()
+				return nil
+			}
+			return ctx.Tell(ctx.Lookup("/user/tools"), actor.Message{Kind: "tick-trace"})
+		}), nil
+	}})
+	r.tell("/user/tracer", "go", nil)
+	select {
+	case got := <-trace:
+		if in, out, _ := strings.Cut(got, " "); in != out || in == "" {
+			t.Errorf("got %s behind the timer's %s; want the same trace", out, in)
+		}
+	case <-time.After(patience):
+		t.Error("got nothing from the timer")
+	}
+}
+
 func TestLoopbackLogs(t *testing.T) {
 	r := newRig(t, nil)
 	r.spawn("tools", "tools", nil, nil)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/actord/actord/plugins/sdk"
@@ -173,7 +174,13 @@ func (t *trouble) Receive(ctx actor.Context, m actor.Message) error {
 }
 
 // tools does one thing with its context per kind and tells the sender.
-type tools struct{ ticks int64 }
+type tools struct {
+	ticks int64
+	kept  actor.Letter
+}
+
+// kept counts how often a letter was kept, over all incarnations.
+var kept atomic.Int64
 
 func (t *tools) Receive(ctx actor.Context, m actor.Message) error {
 	tell := func(kind string, body any) error { return ctx.Reply(actor.Message{Kind: kind, Body: body}) }
@@ -218,6 +225,26 @@ func (t *tools) Receive(ctx actor.Context, m actor.Message) error {
 		h, l := ctx.Handle(), ctx.Letter()
 		go func() { _ = h.Tell(l.Sender(), actor.Message{Kind: "late", Body: l.Message().Body}, l) }()
 		return nil
+	case "keep":
+		if kept.Add(1) > 1 {
+			return tell("kept again", m.Body)
+		}
+		t.kept = ctx.Letter()
+	case "give-back":
+		ctx.Handle().Fail(nil, t.kept)
+	case "fail-back":
+		ctx.Handle().Fail(errors.New("gives back"), t.kept)
+	case "patient-ask":
+		reply, err := ctx.Ask(ctx.Lookup("/user/slow"), actor.Message{Kind: "slow"}, time.Minute)
+		if err != nil {
+			return err
+		}
+		return tell("patient", reply.Body)
+	case "tick-trace":
+		to := ctx.Sender()
+		ctx.After(time.Millisecond, actor.Message{Kind: "traced-tick", Body: string(to.Path())})
+	case "traced-tick":
+		return ctx.Tell(ctx.Lookup(actor.Path(m.Body.(string))), actor.Message{Kind: "traced", Body: ctx.Trace().String()})
 	case "fail-later":
 		h := ctx.Handle()
 		go h.Fail(errors.New("failed elsewhere"))
