@@ -141,6 +141,7 @@ func (c *checker) fillActor(a *Actor, v, own *value, values map[string]any, bad 
 	conf := actor.Fill[actorConf](values)
 	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
 	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
+	a.Was = c.was(v, conf.Was)
 	a.Supervision = c.strategy(v, "supervision", conf.Supervision)
 	a.ChildSupervision = c.strategy(v, "child-supervision", conf.ChildSupervision)
 	if box, ok := values["mailbox"].(map[string]any); ok {

@@ -85,7 +85,7 @@ func (c *checker) noRoot(n *hocon.Node) {
 // system reads the sections that have no names of the author's choice.
 func (c *checker) system(s *System, file *value, values map[string]any, errs []actor.FieldError) {
 	known, bad := map[string]any{}, broken(errs)
-	for _, name := range []string{"system", "log", "reload", "events"} {
+	for _, name := range []string{"system", "log", "reload", "events", "eof"} {
 		if !bad[name] {
 			known[name] = values[name]
 		}
@@ -94,7 +94,7 @@ func (c *checker) system(s *System, file *value, values map[string]any, errs []a
 	s.Settings = settings("", actor.Live, fileSchema.Fields, known)
 	s.StateDir = string(conf.System.StateDir)
 	s.Name, s.DrainTimeout, s.RootFailure = conf.System.Name, conf.System.DrainTimeout, conf.System.RootFailure
-	s.Reload = Reload(conf.Reload)
+	s.Reload = c.reload(file, conf.Reload)
 	if err := actor.CheckName(s.Name); err != nil && !bad["system"] {
 		c.at(file, []string{"system", "name"}, err)
 	}
@@ -151,6 +151,30 @@ func (c *checker) subscriptions(file *value, confs []subscriptionConf) []Subscri
 		out = append(out, sub)
 	}
 	return out
+}
+
+func (c *checker) reload(file *value, conf reloadConf) Reload {
+	return Reload{
+		Watch: conf.Watch, Quiet: conf.Quiet, Poll: conf.Poll, Deadline: conf.Deadline,
+		Probation: conf.Probation, Healthy: c.eventCondition(file, []string{"reload", "healthy"}, string(conf.Healthy)),
+		KeepRevisions: conf.KeepRevisions, MaxRemoved: float64(conf.MaxRemoved), RemovedHold: conf.RemovedHold,
+		RequireEOF: conf.RequireEOF,
+	}
+}
+
+// was reads where an actor was before it got another name.
+func (c *checker) was(v *value, text string) actor.Path {
+	if text == "" {
+		return ""
+	}
+	p, err := actor.ParsePath(text)
+	if err == nil && (p == actor.User || !p.Under(actor.User)) {
+		err = fmt.Errorf("no declared actor can have been at %s (want a path below /user)", p)
+	}
+	if err != nil {
+		c.at(v, []string{"was"}, err)
+	}
+	return p
 }
 
 // didYouMeanOr suggests the word that was meant, or lists those there are.

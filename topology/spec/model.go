@@ -42,6 +42,13 @@ type Reload struct {
 	Quiet    time.Duration // how long the files must stay unchanged
 	Poll     time.Duration // how often contents are compared; 0: never
 	Deadline time.Duration // how long applying may take
+
+	Probation     time.Duration              // how long what was touched must do well; 0: not at all
+	Healthy       func(m actor.Message) bool // must hold during the probation; nil: always; safe for concurrent use
+	KeepRevisions int                        // how many are kept on disk
+	MaxRemoved    float64                    // share of actors, from 0 to 1, above which a reload is held
+	RemovedHold   time.Duration              // how long it is held
+	RequireEOF    bool                       // the file must end with the end marker
 }
 
 // Subscription sends events of the system to an actor.
@@ -57,6 +64,7 @@ type Actor struct {
 	Path        actor.Path
 	Behaviour   string // as the Registry calls it
 	Description string
+	Was         actor.Path     // where it was before a rename; "" is nowhere else
 	Args        map[string]any // decoded, with defaults
 	Prepared    actor.Prepared
 

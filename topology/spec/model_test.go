@@ -38,7 +38,11 @@ func TestASystemThatSaysNothingHasTheDefaults(t *testing.T) {
 	if s.Name != "default" || s.DrainTimeout != 2*time.Second || s.RootFailure != "shutdown" {
 		t.Errorf("system: got %q %s %q", s.Name, s.DrainTimeout, s.RootFailure)
 	}
-	if want := (Reload{Watch: true, Quiet: 100 * time.Millisecond, Poll: 5 * time.Second, Deadline: 30 * time.Second}); s.Reload != want {
+	want := Reload{
+		Watch: true, Quiet: 100 * time.Millisecond, Poll: 5 * time.Second, Deadline: 30 * time.Second,
+		Probation: 10 * time.Second, KeepRevisions: 10, MaxRemoved: 0.5, RemovedHold: 2 * time.Second,
+	}
+	if !reflect.DeepEqual(s.Reload, want) {
 		t.Errorf("reload: got %+v, want %+v", s.Reload, want)
 	}
 	if s.Log.Level != slog.LevelInfo || s.Log.Format != "auto" || len(s.Log.Levels) != 0 {

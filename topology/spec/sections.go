@@ -19,6 +19,7 @@ type fileConf struct {
 	Bridges        map[string]any `conf:"bridges" doc:"the connections to brokers and peers"`
 	PluginDefaults map[string]any `conf:"plugin-defaults" doc:"lies under every plugin"`
 	Plugins        map[string]any `conf:"plugins" doc:"programs that bring behaviours"`
+	EOF            bool           `conf:"eof" default:"off" doc:"the end marker of reload.require-eof" class:"cosmetic"`
 }
 
 type systemConf struct {
@@ -39,6 +40,13 @@ type reloadConf struct {
 	Quiet    time.Duration `conf:"quiet" default:"100ms" min:"0s" max:"1m" doc:"how long the files must stay unchanged"`
 	Poll     time.Duration `conf:"poll" default:"5s" min:"100ms" words:"off=0" doc:"how often contents are compared, for folders that report no changes"`
 	Deadline time.Duration `conf:"deadline" default:"30s" min:"100ms" doc:"how long applying a change may take"`
+
+	Probation     time.Duration `conf:"probation" default:"10s" min:"0s" words:"off=0" doc:"how long what a reload touched must do well; else the revision before comes back"`
+	Healthy       actor.Expr    `conf:"healthy" default:"" expr:"bool" doc:"must stay true during the probation; msg holds failures, restarts, stopped, dead_letters, dropped (since the reload), bridges_down and seconds"`
+	KeepRevisions int           `conf:"keep-revisions" default:"10" min:"1" max:"1000" unit:"revisions" doc:"how many are kept in the state directory"`
+	MaxRemoved    actor.Percent `conf:"max-removed" default:"0.5" min:"0" max:"1" doc:"a reload that deletes a greater share of the actors must stay the same for removed-hold, or be forced"`
+	RemovedHold   time.Duration `conf:"removed-hold" default:"2s" min:"0s" max:"1m" doc:"how long a file that deletes many actors must stay the same"`
+	RequireEOF    bool          `conf:"require-eof" default:"off" doc:"the last line of the file must be actord.eof = true"`
 }
 
 type eventsConf struct {
@@ -56,6 +64,7 @@ type actorConf struct {
 	Behaviour        string          `conf:"behaviour,required" doc:"what the actor does: router or PLUGIN/BEHAVIOUR" class:"replace"`
 	Args             map[string]any  `conf:"args" doc:"the behaviour's own keys"`
 	Description      string          `conf:"description" default:"" doc:"for people" class:"cosmetic"`
+	Was              string          `conf:"was" default:"" doc:"the path that the actor had before it was renamed; it keeps its mailbox and its state" class:"cosmetic"`
 	Mailbox          mailboxConf     `conf:"mailbox" doc:"the queue" class:"live"`
 	Supervision      supervisionConf `conf:"supervision" doc:"what happens when this actor fails" class:"live"`
 	ChildSupervision supervisionConf `conf:"child-supervision" doc:"lies under the supervision of the children" class:"live"`
