@@ -153,19 +153,6 @@ func (c *callContext) Subscribe(string) error {
 // Unsubscribe has nothing to take back, since Subscribe refuses.
 func (c *callContext) Unsubscribe(string) {}
 
-// PublishTo hands m to the host, which knows the topics that the behaviour's
-// arguments name; for another one m is a dead letter.
-func (c *callContext) PublishTo(topic string, m actor.Message) error {
-	return c.send(&wire.Command{Op: wire.OpTell, Target: "topic:" + topic}, m)
-}
-
-func (c *callContext) Subscribe(string) error {
-	return c.in.session.unsupported("Subscribe", "declare the subscription in the configuration")
-}
-
-// Unsubscribe has nothing to take back, since Subscribe refuses.
-func (c *callContext) Unsubscribe(string) {}
-
 func (c *callContext) Letter() actor.Letter {
 	if c.letter == nil {
 		return &letter{in: c.in}
