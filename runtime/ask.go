@@ -91,10 +91,15 @@ func ask[U, R any](ctx context.Context, to *PID[U], m U, f *future[R]) (zero R, 
 	} else {
 		f.release(actor.ErrStopped)
 	}
+	return f.wait(ctx, to.path)
+}
+
+// wait waits for the answer of the actor at path, or the end of ctx.
+func (f *future[R]) wait(ctx context.Context, path actor.Path) (zero R, err error) {
 	select {
 	case a := <-f.answer:
 		if a.err != nil {
-			return zero, fmt.Errorf("ask %s: %w", to.path, a.err)
+			return zero, fmt.Errorf("ask %s: %w", path, a.err)
 		}
 		return a.value, nil
 	case <-ctx.Done():
@@ -102,7 +107,7 @@ func ask[U, R any](ctx context.Context, to *PID[U], m U, f *future[R]) (zero R, 
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = actor.ErrAskTimeout
 		}
-		return zero, fmt.Errorf("ask %s: %w", to.path, err)
+		return zero, fmt.Errorf("ask %s: %w", path, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
@@ -189,6 +190,8 @@ func (c *messageContext) Resolve(t actor.Target) (actor.Ref, error) {
 		return deadLettersRef{c.cell.sys}, nil
 	case actor.PathTarget:
 		return c.cell.sys.Lookup(path), nil
+	case actor.TopicTarget:
+		return c.cell.sys.Topic(strings.TrimPrefix(string(t), "topic:")), nil
 	default:
 		return nil, fmt.Errorf("target %q: %w", t, actor.ErrUnsupported)
 	}

@@ -77,14 +77,20 @@ func mailAbout(e actor.Event) *meta {
 	}
 }
 
-// TellEvent sends an event's message to the actor at to. What becomes of the
+// TellEvent sends an event's message to the actor at to, or to a topic (TopicPath). What becomes of the
 // message, and of what is told while it is handled, makes no further events: a
 // dead letter about a dead letter would go round for ever.
 func (s *System) TellEvent(to actor.Path, e actor.Event) {
-	n, ok := s.registry.get(to)
-	if !ok {
+	if n, ok := s.registry.get(to); ok {
+		s.tellEvent(n, e)
 		return
 	}
+	if to.Parent() == topicsPath {
+		_ = topicRef{s, to.Name()}.publish(noWait(), envelope[actor.Message]{msg: actor.EventMessage(e), meta: eventMail})
+	}
+}
+
+func (s *System) tellEvent(n *node, e actor.Event) {
 	if c, ok := n.body.(*cell[actor.Message]); ok {
 		env := envelope[actor.Message]{msg: actor.EventMessage(e), meta: mailAbout(e)}
 		if res, _ := c.push(env, pushOnce); res == moved {

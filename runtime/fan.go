@@ -74,15 +74,14 @@ func (f *fan[T]) tell(ctx context.Context, env envelope[T]) (*cell[T], error) {
 	if len(f.to) == 0 {
 		return nil, actor.ErrStopped
 	}
-	switch f.strategy {
-	case Broadcast:
-		return nil, f.all(ctx, env)
-	case ScatterGather:
+	switch {
+	case f.strategy == ScatterGather, f.strategy == Broadcast && awaited(env.sender):
 		return nil, f.scatter(ctx, env)
-	case ConsistentHash:
-		if hash, ok := f.hash(env); ok {
-			return f.keyed(hash, func(p *PID[T]) (*cell[T], error) { return p.attempt(ctx, env) })
-		}
+	case f.strategy == Broadcast:
+		return nil, f.all(ctx, env)
+	}
+	if hash, ok := f.hash(env); ok {
+		return f.keyed(hash, func(p *PID[T]) (*cell[T], error) { return p.attempt(ctx, env) })
 	}
 	to, full, res := f.offerOne(ctx, env)
 	switch res {
@@ -99,17 +98,15 @@ func (f *fan[T]) offer(ctx context.Context, env envelope[T]) (*cell[T], actor.Of
 	if len(f.to) == 0 {
 		return nil, actor.Closed
 	}
-	switch f.strategy {
-	case Broadcast, ScatterGather:
+	if f.strategy == Broadcast || f.strategy == ScatterGather {
 		return nil, f.offerAll(ctx, env)
-	case ConsistentHash:
-		if hash, ok := f.hash(env); ok {
-			to, err := f.keyed(hash, func(p *PID[T]) (*cell[T], error) {
-				to, res := p.offer(ctx, env)
-				return to, offerError(res)
-			})
-			return to, offered(err)
-		}
+	}
+	if hash, ok := f.hash(env); ok {
+		to, err := f.keyed(hash, func(p *PID[T]) (*cell[T], error) {
+			to, res := p.offer(ctx, env)
+			return to, offerError(res)
+		})
+		return to, offered(err)
 	}
 	to, _, res := f.offerOne(ctx, env)
 	return to, res
@@ -136,6 +133,13 @@ func (f *fan[T]) offerOne(ctx context.Context, env envelope[T]) (to *cell[T], fu
 	return nil, full, actor.Full
 }
 
+// awaited tells whether the sender waits for an answer, so that it must learn of a
+// failure only when there is no answer at all.
+func awaited(sender actor.Ref) bool {
+	_, ok := sender.(interface{ release(error) })
+	return ok
+}
+
 // unkeyed is the strategy for messages without a key: they take turns.
 func (s Strategy) unkeyed() Strategy {
 	if s == ConsistentHash {
@@ -144,8 +148,9 @@ func (s Strategy) unkeyed() Strategy {
 	return s
 }
 
+// hash is that of the message's key; false when it has none.
 func (f *fan[T]) hash(env envelope[T]) (uint64, bool) {
-	if f.key == nil {
+	if f.strategy != ConsistentHash || f.key == nil {
 		return 0, false
 	}
 	k := f.key(env.msg, env.sender)

@@ -27,6 +27,7 @@ type System struct {
 	timers   timers
 	watchdog watchdog
 	stream   stream
+	topics   topics
 	user     *node
 	system   *node
 	live     sync.WaitGroup // one per actor that has not ended

@@ -106,6 +106,20 @@ type Context interface {
 	// Publish hands an event to the system's event stream.
 	Publish(e Event)
 
+	// PublishTo sends m to all subscribers of a topic, or to one in turn, as the
+	// topic says, with this actor as sender. A full subscriber keeps nobody else
+	// from getting it; this actor's on-full decides about that one's copy. Without
+	// subscribers m is a dead letter, unless the topic drops such messages. The
+	// error is ErrNotFound for a topic that is not declared. Resolve gives the
+	// same as a Ref for the target "topic:NAME".
+	PublishTo(topic string, m Message) error
+	// Subscribe makes this actor get what is published to a topic, until it ends;
+	// a restart ends nothing. Doing it twice is doing it once. Unsubscribe takes
+	// it back; a subscription that configuration declares stays. The error is
+	// ErrNotFound for a topic that is not declared.
+	Subscribe(topic string) error
+	Unsubscribe(topic string)
+
 	// Hold keeps the delivery of the current message open after Receive returned,
 	// for work that is done later: a batch, an aggregate, a join. release ends it,
 	// once, from any goroutine. What is still held when the incarnation ends is

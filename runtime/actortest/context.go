@@ -130,6 +130,32 @@ func (c *fakeContext) Publish(e actor.Event) {
 	r.events = append(r.events, e)
 }
 
+// PublishTo sends to /system/topics/NAME; every topic is declared on a Rig.
+func (c *fakeContext) PublishTo(topic string, m actor.Message) error {
+	r := c.use("PublishTo")
+	if err := actor.CheckName(topic); err != nil {
+		return err
+	}
+	return r.tell(actor.System.Child("topics").Child(topic), m, c.letter.trace)
+}
+
+func (c *fakeContext) Subscribe(topic string) error {
+	r := c.use("Subscribe")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.topics, topic) {
+		r.topics = append(r.topics, topic)
+	}
+	return actor.CheckName(topic)
+}
+
+func (c *fakeContext) Unsubscribe(topic string) {
+	r := c.use("Unsubscribe")
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.topics = slices.DeleteFunc(r.topics, func(t string) bool { return t == topic })
+}
+
 func (c *fakeContext) Letter() actor.Letter { c.use("Letter"); return c.letter }
 func (c *fakeContext) Hold() func(error)    { c.use("Hold"); return func(error) {} }
 func (c *fakeContext) Handle() actor.Handle { return handle{c.use("Handle")} }

@@ -56,6 +56,7 @@ type Rig struct {
 	children map[string]actor.Producer
 	stopped  []actor.Path
 	watched  []actor.Path
+	topics   []string
 	timers   []*timer
 }
 
@@ -164,6 +165,13 @@ func (r *Rig) Watched() []actor.Path {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.watched)
+}
+
+// Topics returns the topics that are subscribed to, in the order of subscribing.
+func (r *Rig) Topics() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.topics)
 }
 
 // Child returns the producer that was spawned under name, nil if there is none.
