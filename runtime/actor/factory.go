@@ -34,14 +34,15 @@ type factory[C any] struct {
 // FactoryOf returns the factory of a behaviour that is configured by the struct
 // C. The schema usually is SchemaOf[C]. build checks its configuration and
 // returns a fresh instance; it is called once by Prepare, so that a mistake is
-// found before anything starts, and again for every instance.
+// found before anything starts, and again for every instance. Each call returns
+// another factory; two factories are equal when they are the same one.
 func FactoryOf[C any](schema Schema, build func(C) (Behaviour, error)) Factory {
-	return factory[C]{schema: schema, build: build}
+	return &factory[C]{schema: schema, build: build}
 }
 
-func (f factory[C]) Schema() Schema { return f.schema }
+func (f *factory[C]) Schema() Schema { return f.schema }
 
-func (f factory[C]) Prepare(args map[string]any) (Prepared, error) {
+func (f *factory[C]) Prepare(args map[string]any) (Prepared, error) {
 	config := Fill[C](args)
 	if _, err := f.build(config); err != nil {
 		return Prepared{}, err

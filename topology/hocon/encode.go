@@ -103,7 +103,7 @@ func (n *Node) Equal(other *Node) bool {
 	}
 	for i, kid := range n.kids {
 		twin := other.kids[i]
-		if n.Kind == Object {
+		if n.Kind == Object && twin.key != kid.key {
 			twin = other.Get(kid.key)
 		}
 		if !kid.Equal(twin) {

@@ -51,6 +51,7 @@ type Node struct {
 	Overrides []Pos  // earlier numbers and texts of the same file that it replaced
 
 	up    *Node
+	from  *Node // what was put in the place of n by Rewrite; it says the path
 	tree  *Tree
 	key   string
 	index int // as an element; -1 as a field
@@ -76,6 +77,9 @@ func (n *Node) Key() string {
 // Path returns the key path from the root, as in actors.intake.rules[2].when.
 // Keys with special characters are quoted. The root's path is "".
 func (n *Node) Path() string {
+	if n != nil && n.from != nil {
+		n = n.from
+	}
 	if n == nil || n.up == nil {
 		return ""
 	}

@@ -64,6 +64,15 @@ func TestRewriteChangesTextsAndKeysAndNothingElse(t *testing.T) {
 	if want := `{"a":{"b":["z",{"new":"z"}],"c":1},"d":{"e":"y"}}`; string(got.JSON()) != want {
 		t.Errorf("got %s, want %s", got.JSON(), want)
 	}
+	other := tree.Root.Rewrite(func(n *Node) *Node {
+		if n.Text == "y" {
+			return tree.Lookup("a", "c")
+		}
+		return n
+	}, key)
+	if n := other.Lookup("d", "e"); n == nil || n.Text != "1" || n.Path() != "a.c" {
+		t.Errorf("a value from elsewhere: got %s with the path %s, want 1 with that of its place", n.JSON(), n.Path())
+	}
 	if got.Get("d") != tree.Lookup("d") {
 		t.Error("a part that does not change was made again")
 	}

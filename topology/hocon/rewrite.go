@@ -12,7 +12,8 @@ func (n *Node) WithText(text string) *Node {
 
 // Rewrite returns n with other scalars and keys inside. The function leaf is asked
 // for every number, text, bool and null, key for the keys of objects; both return
-// what they get where nothing is to change. Where nothing changes below a value,
+// what they get where nothing is to change. What leaf returns may be a value from
+// elsewhere, which keeps its place and path. Where nothing changes below a value,
 // the value itself is part of the result. n never changes.
 func (n *Node) Rewrite(leaf func(*Node) *Node, key func(of *Node, key string) string) *Node {
 	if n == nil {
@@ -35,9 +36,10 @@ func (n *Node) Rewrite(leaf func(*Node) *Node, key func(of *Node, key string) st
 			c = new(*n)
 			c.kids = slices.Clone(n.kids)
 		}
-		if name != kid.key {
+		if n.Kind == Object && next.key != name {
+			from := next
 			next = new(*next)
-			next.key, next.up, next.index = name, n, -1
+			next.key, next.index, next.KeyPos, next.from = name, -1, kid.KeyPos, from
 		}
 		c.kids[i] = next
 	}

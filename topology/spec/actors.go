@@ -3,49 +3,21 @@ package spec
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"math"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/actord/actord/runtime/actor"
-	"github.com/actord/actord/runtime/mailbox"
 )
-
-// declaration is an actor that is written down, before it is looked at.
-type declaration struct {
-	parent bool // children are declared as well
-}
-
-// declare notes which actors and bridges there are, so that targets can be
-// checked in whatever order they are written.
-func (c *checker) declare(file *value) {
-	c.declared, c.bridge = map[actor.Path]*declaration{}, map[string]*value{}
-	c.declareActors(actor.User, file.get("actors"))
-	maps.Insert(c.bridge, entries(file.get("bridges")))
-}
-
-func (c *checker) declareActors(parent actor.Path, block *value) {
-	for name, v := range entries(block) {
-		path := parent.Child(name)
-		kids := v.get("children")
-		c.declared[path] = &declaration{parent: len(kids.keys()) > 0}
-		c.declareActors(path, kids)
-	}
-}
 
 // actors reads the actors section.
 func (c *checker) actors(file *value) []*Actor {
-	defaults := file.get("actor-defaults")
-	if kids := defaults.get("children"); kids != nil {
-		c.atKey(defaults, []string{"children"}, fmt.Errorf("children cannot be a default; write them where they belong"))
-		defaults = defaults.without("children")
-	}
+	defaults := c.withoutReuse(file.get("actor-defaults"))
 	if defaults.isObject() {
 		_, errs := actor.Schema{Fields: optional(actorSchema.Fields)}.Decode(defaults.raw(actorSchema.Fields))
 		c.fields(defaults, nil, errs)
 	}
-	return c.children(actor.User, file.get("actors"), defaults, nil)
+	return c.children(c.groups, defaults, nil)
 }
 
 // optional returns fields of which none must be given, for sections of defaults.
@@ -58,42 +30,126 @@ func optional(fields []actor.Field) []actor.Field {
 	return out
 }
 
-// children reads a block of actors. Under is the child-supervision of the actor
-// above them.
-func (c *checker) children(parent actor.Path, block, defaults, under *value) []*Actor {
+// children reads the actors that stand beside each other. Under is the
+// child-supervision of the actor above them.
+func (c *checker) children(groups []*group, defaults, under *value) []*Actor {
 	var out []*Actor
-	for name, own := range entries(block) {
-		if err := actor.CheckName(name); err != nil {
-			c.atKey(block, []string{name}, err)
-			continue
+	for _, g := range groups {
+		out = slices.Grow(out, len(g.entries))
+		for _, e := range g.entries {
+			out = append(out, c.entry(e, defaults, under))
 		}
-		if !own.isObject() {
-			c.at(own, nil, fmt.Errorf("an actor is an object (want %s { behaviour = … })", name))
-			continue
-		}
-		out = append(out, c.actor(parent.Child(name), own, defaults, under))
 	}
-	slices.SortStableFunc(out, func(a, b *Actor) int { return cmp.Compare(a.StartOrder, b.StartOrder) })
+	byOrder := func(a, b *Actor) int { return cmp.Compare(a.StartOrder, b.StartOrder) }
+	if !slices.IsSortedFunc(out, byOrder) {
+		slices.SortStableFunc(out, byOrder)
+	}
 	return out
 }
 
-// actor reads one actor and those below it.
-func (c *checker) actor(path actor.Path, own, defaults, under *value) *Actor {
-	v := merge(defaults, own).clone()
-	supervision := defaults.get("supervision")
-	v.set("supervision", merge(merge(supervision, under), own.get("supervision")))
-	childSupervision := v.get("child-supervision")
-	v.set("child-supervision", merge(supervision, childSupervision))
-
-	a := &Actor{Path: path, Pos: own.node.KeyPos}
-	values, errs := actorSchema.Decode(v.raw(actorSchema.Fields))
-	a.Behaviour, _ = values["behaviour"].(string)
-	c.fields(v, nil, c.misplaced(a.Behaviour, errs))
-	c.behaviour(a, v)
-	c.fillActor(a, v, own, values, broken(errs))
-	a.Children = c.children(path, own.get("children"), defaults, childSupervision)
-	a.Hash = digest(slices.Concat(a.Settings, a.ArgSettings), hashes(a.Children)...)
+// entry reads one actor and those below it, or takes over what the check before
+// made of them.
+func (c *checker) entry(e *entry, defaults, under *value) *Actor {
+	e.under = under
+	if a := c.again(e, defaults); a != nil {
+		return a
+	}
+	c.user = e
+	listening := len(c.listeners)
+	a := c.actor(e, defaults, under)
+	e.fresh = e.fresh || len(c.listeners) > listening
+	c.user = nil
+	a.Children = c.children(e.kids, defaults, e.over)
+	a.Hash = digest(a.ArgSettings, e.common.digest, sumOf(e.kids).String())
+	e.actor, e.sum = a, sumText(a.Path.Name()+" "+a.Hash)
+	e.block, e.was = nil, nil
 	return a
+}
+
+// actor reads one actor without those below it.
+func (c *checker) actor(e *entry, defaults, under *value) *Actor {
+	own := e.own()
+	v := c.overDefaults(defaults, own)
+	supervision := defaults.get("supervision")
+	v.set("supervision", c.over(c.over(supervision, under), own.get("supervision")))
+	e.over = v.get("child-supervision")
+	v.set("child-supervision", c.over(supervision, e.over))
+
+	a := &Actor{Path: e.path, Pos: e.pos()}
+	e.common = c.common(v, own)
+	e.common.into(a)
+	c.behaviour(a, e, v)
+	return a
+}
+
+// overDefaults puts the block of an actor over the defaults.
+func (c *checker) overDefaults(defaults, own *value) *value {
+	own.open()
+	v := object(own.node)
+	v.fields = make([]field, 0, len(own.fields)+4)
+	for _, f := range own.fields {
+		switch under := defaults.get(f.key); f.key {
+		case "children":
+		case "args":
+			v.push(f.key, merge(under, f.value))
+		default:
+			v.push(f.key, c.over(under, f.value))
+		}
+	}
+	for _, k := range defaults.keys() {
+		if v.get(k) == nil {
+			v.push(k, defaults.get(k))
+		}
+	}
+	return v
+}
+
+// again takes over what the check before made of an actor when nothing that it
+// depends on differs; nil when it must be read.
+func (c *checker) again(e *entry, defaults *value) *Actor {
+	was := e.was
+	if was == nil || !e.same || was.actor == nil || was.fresh || !was.under.equal(e.under) || !c.stillThere(was) {
+		return nil
+	}
+	a := was.actor
+	if len(e.kids) > 0 {
+		e.over = merge(defaults.get("child-supervision"), e.own().get("child-supervision"))
+		kids := c.children(e.kids, defaults, e.over)
+		if !slices.Equal(kids, a.Children) {
+			a = new(*a)
+			a.Children = kids
+			a.Hash = digest(a.ArgSettings, was.common.digest, sumOf(e.kids).String())
+		}
+	}
+	if pos := e.pos(); a.Pos != pos {
+		a = new(*a)
+		a.Pos = pos
+	}
+	e.actor, e.common, e.factory, e.uses = a, was.common, was.factory, was.uses
+	e.sum = was.sum
+	if a.Hash != was.actor.Hash {
+		e.sum = sumText(a.Path.Name() + " " + a.Hash)
+	}
+	e.block, e.was = nil, nil
+	return a
+}
+
+// stillThere reports whether the behaviour of an actor and all that its targets
+// name are what they were.
+func (c *checker) stillThere(was *entry) bool {
+	f, ok := c.reg.Behaviour(was.actor.Behaviour)
+	if !ok || !sameFactory(f, was.factory) {
+		return false
+	}
+	if c.equalNames && c.equalBridges {
+		return true
+	}
+	return !slices.ContainsFunc(was.uses, func(u use) bool { return u.check(c) != nil })
+}
+
+// sameFactory compares two factories; those that cannot be compared are different.
+func sameFactory(a, b actor.Factory) bool {
+	return a != nil && b != nil && reflect.TypeOf(a).Comparable() && reflect.TypeOf(a) == reflect.TypeOf(b) && a == b
 }
 
 // misplaced says of unknown keys that belong into a block of the actor where they
@@ -114,15 +170,6 @@ func (c *checker) misplaced(behaviour string, errs []actor.FieldError) []actor.F
 	return errs
 }
 
-func hashes(actors []*Actor) []string {
-	var out []string
-	for _, a := range actors {
-		out = append(out, a.Path.Name()+" "+a.Hash)
-	}
-	slices.Sort(out)
-	return out
-}
-
 // broken names the keys whose values could not be decoded. What depends on them
 // is not checked further, since it would only give false alarms.
 func broken(errs []actor.FieldError) map[string]bool {
@@ -135,57 +182,8 @@ func broken(errs []actor.FieldError) map[string]bool {
 	return out
 }
 
-// fillActor reads what every actor has.
-func (c *checker) fillActor(a *Actor, v, own *value, values map[string]any, bad map[string]bool) {
-	maps.DeleteFunc(values, func(key string, _ any) bool { return bad[key] || key == "args" || key == "children" })
-	conf := actor.Fill[actorConf](values)
-	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
-	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
-	a.Was = c.was(v, conf.Was)
-	a.Supervision = c.strategy(v, "supervision", conf.Supervision)
-	a.ChildSupervision = c.strategy(v, "child-supervision", conf.ChildSupervision)
-	if box, ok := values["mailbox"].(map[string]any); ok {
-		c.mailbox(a, v, own, conf.Mailbox)
-		delete(box, "overflow")
-		if a.Mailbox.Capacity > 0 {
-			box["overflow"] = a.Mailbox.Overflow.String()
-		}
-	}
-	a.Settings = settings("", actor.Live, actorSchema.Fields, values)
-}
-
-// mailbox reads the queue's bounds and its priority.
-func (c *checker) mailbox(a *Actor, v, own *value, conf mailboxConf) {
-	at := []string{"mailbox", "overflow"}
-	a.Mailbox = mailbox.Settings{
-		Capacity: conf.Capacity, BlockTimeout: conf.BlockTimeout, WarnAt: conf.WarnAt, Ranked: conf.Priority != "",
-	}
-	if given := own.get("mailbox").get("overflow"); !given.isNull() && conf.Capacity == 0 {
-		c.at(v, at, fmt.Errorf("overflow needs a capacity; without one the mailbox never overflows (add capacity = 1000)"))
-		return
-	}
-	switch {
-	case conf.Capacity == 0:
-	case conf.Overflow != "":
-		// The schema has checked the word.
-		a.Mailbox.Overflow, _ = mailbox.ParseOverflow(conf.Overflow)
-	case a.Mailbox.Ranked:
-		a.Mailbox.Overflow = mailbox.Reject
-	}
-	if err := a.Mailbox.Check(); err != nil {
-		c.at(v, at, err)
-	}
-	a.Priority, a.PriorityDefault = string(conf.Priority), conf.PriorityElse
-	if a.PriorityDefault == math.MaxInt64 {
-		a.PriorityDefault = math.Inf(1)
-	}
-	if p := c.compile(v, []string{"mailbox", "priority"}, actor.NumberSite, a.Priority); p != nil {
-		a.Rank = p.Rank(a.PriorityDefault, nil)
-	}
-}
-
 // behaviour finds the factory and reads the arguments.
-func (c *checker) behaviour(a *Actor, v *value) {
+func (c *checker) behaviour(a *Actor, e *entry, v *value) {
 	if a.Behaviour == "" {
 		return
 	}
@@ -194,6 +192,7 @@ func (c *checker) behaviour(a *Actor, v *value) {
 		c.at(v, []string{"behaviour"}, c.unknownBehaviour(a.Behaviour))
 		return
 	}
+	e.factory = f
 	args := v.get("args")
 	if args != nil && !args.isObject() && !args.isNull() {
 		return // the schema of actors reports it

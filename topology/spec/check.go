@@ -15,7 +15,25 @@ import (
 // the factories is called. It may be called from any goroutine as long as reg
 // does not change.
 func Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
-	c := &checker{problems: problems{tree: t}, reg: reg}
+	return Options{}.Check(t, reg)
+}
+
+// Options say how to check. The zero value is what Check does.
+type Options struct {
+	// Before is the result of an earlier check, usually of what is applied. Actors
+	// that did not change since then are taken over as they are. May be nil.
+	Before *System
+}
+
+// Check is the function of the same name with options.
+func (o Options) Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
+	c := &checker{
+		problems: problems{tree: t}, reg: reg,
+		commons: map[signature]*common{}, scalars: map[scalar]*value{}, merges: map[[2]*value]*value{},
+	}
+	if o.Before != nil {
+		c.before = o.Before.memory
+	}
 	s := c.file()
 	if err := c.result(); err != nil {
 		return nil, err
@@ -40,9 +58,57 @@ func Plugins(t *hocon.Tree) ([]*Plugin, error) {
 type checker struct {
 	problems
 	reg       *actor.Registry
-	declared  map[actor.Path]*declaration
-	bridge    map[string]*value // by name
+	templates map[string]*template
+	groups    []*group            // the actors that are declared
+	declared  map[actor.Path]bool // all of them; true where children are declared below
+	bridge    map[string]*value   // by name
 	listeners []listener
+	made      int // actors that foreach and count make
+
+	commons map[signature]*common
+	scalars map[scalar]*value
+	merges  map[[2]*value]*value
+
+	before       *memory // of the check before; nil when there was none
+	number       int     // of actors
+	equalTop     bool    // actor-defaults and templates are those of the check before
+	equalNames   bool    // so are the paths of all actors
+	equalBridges bool
+}
+
+// memory is what a check leaves for the next one.
+type memory struct {
+	groups                       []*group
+	declared                     map[actor.Path]bool
+	defaults, templates, bridges *value
+}
+
+// memory makes that of this check, without what only the check itself needs.
+func (c *checker) memory(file *value) *memory {
+	trim(c.groups)
+	fresh := func(key string) *value {
+		if v := file.get(key); v != nil {
+			return valueOf(v.node)
+		}
+		return nil
+	}
+	return &memory{groups: c.groups, declared: c.declared, defaults: fresh("actor-defaults"), templates: fresh("templates"), bridges: fresh("bridges")}
+}
+
+func trim(groups []*group) {
+	for _, g := range groups {
+		g.stencil = nil
+		if !g.block.made {
+			whole := g.body == g.block
+			g.block = valueOf(g.block.node)
+			if whole {
+				g.body = g.block
+			}
+		}
+		for _, e := range g.entries {
+			trim(e.kids)
+		}
+	}
 }
 
 // file reads everything in actord { }.
@@ -63,7 +129,8 @@ func (c *checker) file() *System {
 	s.Actors = c.actors(file)
 	s.Bridges = c.bridges(file)
 	c.checkListeners()
-	s.Hash = systemHash(s)
+	s.Hash = systemHash(s, sumOf(c.groups))
+	s.memory = c.memory(file)
 	return s
 }
 

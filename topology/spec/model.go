@@ -27,6 +27,8 @@ type System struct {
 
 	Settings []Setting // of system, log, reload and events, keys as in the file
 	Hash     string    // of the whole configuration, without what is cosmetic
+
+	memory *memory // for the next check
 }
 
 // Log says what is logged and how.

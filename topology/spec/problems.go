@@ -15,21 +15,62 @@ import (
 
 // problems collects all mistakes of a file.
 type problems struct {
-	tree *hocon.Tree
-	errs hocon.Errors
-	seen map[string]bool
+	tree     *hocon.Tree
+	errs     hocon.Errors
+	seen     map[string]*noted
+	reported int    // all that was added, repetitions counted
+	user     *entry // the actor that is read; nil when it is none
+}
+
+// noted is a mistake and how many actors have it.
+type noted struct {
+	err   *hocon.Error
+	users int
+	first *entry
 }
 
 // add notes a mistake once, however many sections it was merged into.
 func (p *problems) add(pos hocon.Pos, path string, err error) {
-	e := &hocon.Error{Pos: pos, Path: path, Err: err, Excerpt: p.tree.Excerpt(pos)}
+	p.note(&hocon.Error{Pos: pos, Path: path, Err: err, Excerpt: p.tree.Excerpt(pos)}, nil)
+}
+
+// note notes a mistake. User is the actor that has it by way of a template or a
+// foreach; nil when the mistake stands in the actor's own block.
+func (p *problems) note(e *hocon.Error, user *entry) {
+	p.reported++
 	if p.seen == nil {
-		p.seen = map[string]bool{}
+		p.seen = map[string]*noted{}
 	}
-	if text := e.Error(); !p.seen[text] {
-		p.seen[text] = true
+	text := e.Error()
+	n := p.seen[text]
+	if n == nil {
+		n = &noted{err: e, first: user}
+		p.seen[text] = n
 		p.errs = append(p.errs, e)
 	}
+	if user == nil {
+		return
+	}
+	if n.first == nil {
+		n.first = user // until now it was seen in the template alone
+	}
+	n.users++
+	pos := n.first.pos()
+	rel := hocon.Related{Pos: pos, Msg: "used by " + string(n.first.path), Excerpt: p.tree.Excerpt(pos)}
+	if n.users > 1 {
+		rel.Msg += fmt.Sprintf(" and %d more", n.users-1)
+	}
+	n.err.Related = []hocon.Related{rel}
+}
+
+// place notes a mistake at or below a node.
+func (p *problems) place(pos hocon.Pos, n *hocon.Node, rest []string, err error) {
+	e := &hocon.Error{Pos: pos, Path: shown(n, rest), Err: err, Excerpt: p.tree.Excerpt(pos)}
+	if p.user != nil && (p.user.group.many || strings.HasPrefix(e.Path, "templates.")) {
+		p.note(e, p.user)
+		return
+	}
+	p.note(e, nil)
 }
 
 // at notes a mistake in the value at a path below v. For a value that is not
@@ -40,7 +81,7 @@ func (p *problems) at(v *value, path []string, err error) {
 	if len(rest) > 0 && !n.KeyPos.IsZero() {
 		pos = n.KeyPos
 	}
-	p.add(pos, shown(n, rest), err)
+	p.place(pos, n, rest, err)
 }
 
 // atKey notes a mistake in the key at a path below v.
@@ -50,7 +91,7 @@ func (p *problems) atKey(v *value, path []string, err error) {
 	if pos.IsZero() {
 		pos = n.Pos
 	}
-	p.add(pos, shown(n, rest), err)
+	p.place(pos, n, rest, err)
 }
 
 // fields notes what Schema.Decode found in the value at a path below v.
@@ -89,7 +130,7 @@ func (p *problems) expr(v *value, path []string, err error) {
 		return
 	}
 	n, rest := v.find(path)
-	p.add(p.inside(n, e), shown(n, rest), fmt.Errorf("expression: %s", e.Msg))
+	p.place(p.inside(n, e), n, rest, fmt.Errorf("expression: %s", e.Msg))
 }
 
 // inside returns the place of e, counted from where its text begins in the file.

@@ -14,6 +14,8 @@ type fileConf struct {
 	Reload         reloadConf     `conf:"reload" doc:"how changes of the file are noticed and applied" class:"live"`
 	Events         eventsConf     `conf:"events" doc:"who is told about events of the system"`
 	ActorDefaults  map[string]any `conf:"actor-defaults" doc:"lies under every actor"`
+	Templates      map[string]any `conf:"templates" doc:"blocks that actors take over with use"`
+	Profiles       map[string]any `conf:"profiles" doc:"what actord --profile NAME puts over all of this"`
 	Actors         map[string]any `conf:"actors" doc:"the actors under /user"`
 	BridgeDefaults map[string]any `conf:"bridge-defaults" doc:"lies under every bridge; TYPE { … } under those of a type"`
 	Bridges        map[string]any `conf:"bridges" doc:"the connections to brokers and peers"`
@@ -63,6 +65,10 @@ type subscriptionConf struct {
 type actorConf struct {
 	Behaviour        string          `conf:"behaviour,required" doc:"what the actor does: router or PLUGIN/BEHAVIOUR" class:"replace"`
 	Args             map[string]any  `conf:"args" doc:"the behaviour's own keys"`
+	Use              []string        `conf:"use" doc:"templates that lie under the actor, later ones over earlier ones" class:"cosmetic"`
+	Foreach          any             `conf:"foreach" doc:"a list or a map; an actor is made for each, with {item}, {item.FIELD}, {key} and {index} filled in" class:"cosmetic"`
+	Count            int             `conf:"count" min:"0" unit:"actors" doc:"so many actors are made, NAME-1 and so on, with {index} filled in" class:"cosmetic"`
+	Name             string          `conf:"name" doc:"the name of each actor of foreach or count, with what differs in it; KEY-{key} when not given" class:"cosmetic"`
 	Description      string          `conf:"description" default:"" doc:"for people" class:"cosmetic"`
 	Was              string          `conf:"was" default:"" doc:"the path that the actor had before it was renamed; it keeps its mailbox and its state" class:"cosmetic"`
 	Mailbox          mailboxConf     `conf:"mailbox" doc:"the queue" class:"live"`
@@ -149,7 +155,7 @@ type windowConf struct {
 // The schemas of the sections.
 var (
 	fileSchema   = actor.SchemaOf[fileConf]("actord", "A system of actors.")
-	actorSchema  = actor.SchemaOf[actorConf]("actor", "An actor.")
+	actorSchema  = oneOrMore(actor.SchemaOf[actorConf]("actor", "An actor."), "use")
 	bridgeSchema = actor.SchemaOf[bridgeConf]("bridge", "A bridge.")
 	pluginSchema = actor.SchemaOf[pluginConf]("plugin", "A plugin.")
 )
@@ -157,3 +163,13 @@ var (
 // defaultEnvAllow is the default of env-allow. It is not in the tag because a
 // list has no form there.
 var defaultEnvAllow = []any{"PATH", "HOME", "LANG", "TZ"}
+
+// oneOrMore lets a list be given as a single element.
+func oneOrMore(s actor.Schema, name string) actor.Schema {
+	for i := range s.Fields {
+		if s.Fields[i].Name == name {
+			s.Fields[i].Lone = true
+		}
+	}
+	return s
+}

@@ -3,6 +3,7 @@ package spec
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -109,9 +110,9 @@ func appendSettings(out []Setting, key string, class actor.Class, f *actor.Field
 	case len(out) > n:
 		return out
 	case empty != "":
-		return append(out, Setting{key, class, empty})
+		return append(out, Setting{Key: key, Class: class, Text: empty})
 	}
-	return append(out, Setting{key, class, canonical(f, v)})
+	return append(out, Setting{Key: key, Class: class, Text: canonical(f, v)})
 }
 
 // join writes a key behind a prefix; a key that would not read as one is quoted.
@@ -201,22 +202,52 @@ func text(s string) string {
 
 // digest is the hash of settings without the cosmetic ones, and of parts' hashes.
 func digest(list []Setting, parts ...string) string {
-	h := sha256.New()
+	b := make([]byte, 0, 512)
 	for _, s := range list {
 		if s.Class != actor.Cosmetic {
-			fmt.Fprintf(h, "%q=%q\n", s.Key, s.Text)
+			b = append(strconv.AppendQuote(b, s.Key), '=')
+			b = append(strconv.AppendQuote(b, s.Text), '\n')
 		}
 	}
 	for _, p := range parts {
-		fmt.Fprintf(h, "%q\n", p)
+		b = append(strconv.AppendQuote(b, p), '\n')
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:16])
+}
+
+// sum is a hash of several things in any order.
+type sum [2]uint64
+
+func sumText(s string) sum {
+	h := sha256.Sum256([]byte(s))
+	return sum{binary.BigEndian.Uint64(h[:8]), binary.BigEndian.Uint64(h[8:16])}
+}
+
+// String returns the sum in hex, "" for nothing.
+func (s sum) String() string {
+	if s == (sum{}) {
+		return ""
+	}
+	return fmt.Sprintf("%016x%016x", s[0], s[1])
+}
+
+// sumOf is the hash of the actors that stand beside each other.
+func sumOf(groups []*group) sum {
+	var s sum
+	for _, g := range groups {
+		for _, e := range g.entries {
+			s[0] += e.sum[0]
+			s[1] += e.sum[1]
+		}
+	}
+	return s
 }
 
 // systemHash is the hash of everything; the order of actors, bridges and plugins
 // does not count.
-func systemHash(s *System) string {
-	parts := hashes(s.Actors)
+func systemHash(s *System, actors sum) string {
+	parts := []string{actors.String()}
 	for _, b := range s.Bridges {
 		parts = append(parts, string(b.Path)+" "+b.Hash)
 	}

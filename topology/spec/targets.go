@@ -50,8 +50,30 @@ func (c *checker) arguments(u usage, f actor.Factory, fields []actor.Field, raw 
 	return args, p, true
 }
 
+// use is something that an actor names and that must be there.
+type use struct {
+	base   actor.Path   // of the actor
+	target actor.Target // "" when a path is meant
+	path   actor.Path
+}
+
+// check reports why it is not there.
+func (u use) check(c *checker) error {
+	if u.target == "" {
+		return c.isKnown(u.path, false)
+	}
+	return c.leads(u.base, u.target)
+}
+
 // target reports why t, used by the actor at base, leads nowhere.
 func (c *checker) target(base actor.Path, t actor.Target) error {
+	if c.user != nil {
+		c.user.uses = append(c.user.uses, use{base: base, target: t})
+	}
+	return c.leads(base, t)
+}
+
+func (c *checker) leads(base actor.Path, t actor.Target) error {
 	kind, path, err := t.Parse(base)
 	switch {
 	case err != nil:
@@ -63,11 +85,16 @@ func (c *checker) target(base actor.Path, t actor.Target) error {
 	case kind != actor.PathTarget:
 		return nil
 	}
-	err = c.known(path, false)
+	err = c.isKnown(path, false)
 	if err != nil && !strings.HasPrefix(string(t), "/") {
 		return fmt.Errorf("target %q of %s: %w", t, base, err)
 	}
 	return err
+}
+
+func (c *checker) isDeclared(path actor.Path) bool {
+	_, ok := c.declared[path]
+	return ok
 }
 
 func (c *checker) bridgeTarget(t actor.Target) error {
@@ -86,9 +113,16 @@ func (c *checker) bridgeTarget(t actor.Target) error {
 // known reports why no actor can be at a path. Group allows the roots, below
 // which actors are.
 func (c *checker) known(path actor.Path, group bool) error {
+	if c.user != nil && !group {
+		c.user.uses = append(c.user.uses, use{path: path})
+	}
+	return c.isKnown(path, group)
+}
+
+func (c *checker) isKnown(path actor.Path, group bool) error {
 	bridges := actor.System.Child("bridges")
 	switch {
-	case path == actor.DeadLetters, c.declared[path] != nil:
+	case path == actor.DeadLetters, c.isDeclared(path):
 		return nil
 	case group && (path == actor.Root || path == actor.User || path == actor.System || path == bridges):
 		return nil
@@ -100,9 +134,9 @@ func (c *checker) known(path actor.Path, group bool) error {
 		return fmt.Errorf("%s is no actor's path (want /user/NAME)%s", path, c.nearest(path))
 	}
 	for up := path.Parent(); up != actor.User; up = up.Parent() {
-		if d := c.declared[up]; d != nil && !d.parent {
+		if parent, ok := c.declared[up]; ok && !parent {
 			return nil // its behaviour may spawn it
-		} else if d != nil {
+		} else if ok {
 			break
 		}
 	}

@@ -15,7 +15,8 @@ import (
 // was written. The nil value is one that is not there.
 type value struct {
 	node   *hocon.Node // of an object that was merged, the one on top
-	merged bool        // fields say what is in it; else the node does, and they are made when asked for
+	made   bool        // put together here: the fields say what is in it, the node only where it belongs
+	opened bool        // fields is complete; else they are made of the node when asked for
 	fields []field     // of an object, in the order in which they were written
 	index  map[string]int
 }
@@ -41,10 +42,10 @@ func (v *value) isNull() bool { return v == nil || v.node.Kind == hocon.Null }
 
 // open makes the fields that the node has.
 func (v *value) open() {
-	if v.merged {
+	if v.opened {
 		return
 	}
-	v.merged = true
+	v.opened = true
 	v.fields = make([]field, 0, v.node.Len())
 	nodes := make([]value, v.node.Len())
 	for i, f := range v.node.Fields() {
@@ -124,7 +125,7 @@ func (v *value) set(key string, f *value) {
 }
 
 // object makes an object without fields in the place of a node.
-func object(n *hocon.Node) *value { return &value{node: n, merged: true} }
+func object(n *hocon.Node) *value { return &value{node: n, made: true, opened: true} }
 
 // clone returns an object whose fields can be set without changing v.
 func (v *value) clone() *value { return v.only(func(string) bool { return true }) }
@@ -173,7 +174,7 @@ func merge(under, over *value) *value {
 		return under
 	case !under.isObject() || !over.isObject():
 		return over
-	case under.node.Len() == 0 && !under.merged:
+	case under.node.Len() == 0 && !under.made:
 		return over
 	}
 	under.open()
@@ -247,6 +248,28 @@ func (v *value) any() any {
 		out[f.key] = f.value.any()
 	}
 	return out
+}
+
+// equal reports whether two values say the same.
+func (v *value) equal(other *value) bool {
+	switch {
+	case v == nil || other == nil:
+		return v == other
+	case v == other:
+		return true
+	case !v.made && !other.made:
+		return v.node.Equal(other.node)
+	case v.node.Kind != other.node.Kind:
+		return false
+	}
+	v.open()
+	other.open()
+	for _, f := range v.fields {
+		if !f.value.equal(other.get(f.key)) {
+			return false
+		}
+	}
+	return len(v.fields) == len(other.fields)
 }
 
 func isText(k actor.FieldKind) bool {
