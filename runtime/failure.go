@@ -40,30 +40,41 @@ func (n *node) failOutside(s signal) {
 
 // decide answers a child's failure. It runs on the parent's turn.
 func (n *node) decide(s signal) {
-	child := s.child
-	covered := n.ending() || (n.reviving && !n.keep)
+	child, past := s.child, n.pastOf(s.child)
+	covered := n.ending() || (n.reviving && !n.keep) || s.incarnation <= past.answered
 	if covered || !child.is(suspended) || s.incarnation != child.counters.incarnation.Load() {
 		return // the parent's own outcome, or the child's next life, covers it
 	}
 	d := n.verdict(s)
 	n.report(s, d)
-	if d.Exhausted && n.sys.holdsBack(child.path, s.err) {
+	if d.Directive != supervise.Resume && d.Directive != supervise.Restart && n.sys.holdsBack(child.path, s.err) {
 		return // it stays suspended until its owner decides
 	}
-	if child.escalated = d.Directive == supervise.Escalate; child.escalated {
-		if n.guardian {
-			n.sys.rootFailed(child, s.err)
-		} else {
-			n.fail(s.err, false)
+	past.escalated = d.Directive == supervise.Escalate
+	switch {
+	case past.escalated && n.guardian:
+		n.sys.rootFailed(child, s.err)
+	case past.escalated:
+		n.fail(s.err, false)
+	case d.AllForOne:
+		for _, c := range n.children() {
+			n.order(c, d, c.counters.incarnation.Load())
 		}
-		return
+	default:
+		n.order(child, d, s.incarnation)
 	}
-	if !d.AllForOne {
-		child.signal(order(d, s.incarnation))
-		return
-	}
-	for _, c := range n.children() {
-		c.signal(order(d, 0))
+}
+
+// order carries out a decision about one incarnation of a child.
+func (n *node) order(child *node, d supervise.Decision, incarnation uint64) {
+	switch d.Directive {
+	case supervise.Resume:
+		child.signal(signal{kind: sigResume})
+	case supervise.Restart:
+		n.pastOf(child).answered = incarnation
+		child.signal(signal{kind: sigRestart, delay: d.Delay, incarnation: incarnation})
+	default:
+		child.signal(signal{kind: sigStopNow})
 	}
 }
 
@@ -93,23 +104,7 @@ func (n *node) historyOf(child *node, s supervise.Strategy) *supervise.History {
 	if s.AllForOne {
 		return &n.extras().group
 	}
-	if child.history == nil {
-		child.history = &supervise.History{}
-	}
-	return child.history
-}
-
-// order is the signal that carries out a decision about one incarnation, 0 for
-// whichever there is.
-func order(d supervise.Decision, incarnation uint64) signal {
-	switch d.Directive {
-	case supervise.Resume:
-		return signal{kind: sigResume}
-	case supervise.Restart:
-		return signal{kind: sigRestart, delay: d.Delay, incarnation: incarnation}
-	default:
-		return signal{kind: sigStopNow}
-	}
+	return &n.pastOf(child).history
 }
 
 func (n *node) report(s signal, d supervise.Decision) {

@@ -71,8 +71,8 @@ func (n *node) thawChildren() {
 		return
 	}
 	for _, c := range n.children() {
-		if c.escalated {
-			c.escalated = false
+		if c.past != nil && c.past.escalated {
+			c.past.escalated = false
 			c.signal(signal{kind: sigResume})
 		}
 		c.signal(signal{kind: sigThaw})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/runtime/supervise"
 )
 
 // Handover says which behaviour an actor gets and with what state.
@@ -14,7 +15,7 @@ type Handover struct {
 	Reconfigure func(actor.Context, actor.Behaviour) (bool, error) // tried first; nil: never in place
 	State       *actor.State                                       // for the new instance; nil: what the running one has
 	Reserve     *actor.State                                       // for the new instance when it refuses the other; nil: that is an error
-	Release     bool                                               // it may be held by HoldExhausted, and goes on with New
+	Release     bool                                               // it may be held by HoldFailed, and goes on with New
 }
 
 // Handed is what happened to the state.
@@ -67,24 +68,24 @@ func (a *Actor) HandOver(ctx context.Context, h Handover) (Handed, error) {
 	}
 }
 
-// HoldExhausted sets who is asked when an actor has used up its restarts. True
-// means that the actor stays suspended with its mailbox until Release or StopNow.
-// hold runs on the turn of the actor's parent, so it must be quick. Nil asks
-// nobody.
-func (s *System) HoldExhausted(hold func(p actor.Path, cause error) bool) {
+// HoldFailed sets who is asked before supervision ends an actor or hands its
+// failure on, because its restarts are used up or its strategy says so. True means
+// that the actor stays suspended with its mailbox until Release or StopNow. hold
+// runs on the turn of the actor's parent, so it must be quick. Nil asks nobody.
+func (s *System) HoldFailed(hold func(p actor.Path, cause error) bool) {
 	if hold == nil {
-		s.exhausted.Store(nil)
+		s.holdFailed.Store(nil)
 		return
 	}
-	s.exhausted.Store(&hold)
+	s.holdFailed.Store(&hold)
 }
 
 func (s *System) holdsBack(p actor.Path, cause error) bool {
-	hold := s.exhausted.Load()
+	hold := s.holdFailed.Load()
 	return hold != nil && (*hold)(p, cause)
 }
 
-// Release lets an actor go on that HoldExhausted keeps, with all its restarts
+// Release lets an actor go on that HoldFailed keeps, with all its restarts
 // granted anew.
 func (a *Actor) Release() {
 	n := a.node
@@ -98,7 +99,9 @@ func (a *Actor) Release() {
 		}
 	}
 	n.parent.signal(signal{kind: sigCall, f: func() {
-		n.history = nil
+		if n.past != nil {
+			n.past.history = supervise.History{}
+		}
 		n.signal(signal{kind: sigCall, f: goOn})
 	}})
 }

@@ -178,7 +178,8 @@ func (n *node) revive() {
 		n.sys.Publish(actor.Restarted{Path: n.path, Restarts: restarts, Cause: cause})
 		for _, c := range n.children() {
 			if c.declared && !n.keep {
-				c.escalated = false
+				past := n.pastOf(c)
+				past.escalated, past.answered = false, c.counters.incarnation.Load()
 				c.signal(signal{kind: sigRestart})
 			}
 		}

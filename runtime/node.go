@@ -68,8 +68,7 @@ type node struct {
 	x        *extras
 
 	// Owned by the parent's turn.
-	escalated bool // its failure became its parent's
-	history   *supervise.History
+	past *past
 
 	// Never changed.
 	declared bool // configuration declares it, so a restart of its parent restarts it
@@ -103,6 +102,21 @@ func (c *counters) troubles() *trouble {
 	}
 	c.trouble.CompareAndSwap(nil, &trouble{})
 	return c.trouble.Load()
+}
+
+// past is what a parent remembers of a child that failed, and of one that it
+// restarted with itself. It is owned by the parent's turn.
+type past struct {
+	history   supervise.History
+	escalated bool   // its failure became its parent's
+	answered  uint64 // the last incarnation that was told to make way for another
+}
+
+func (n *node) pastOf(child *node) *past {
+	if child.past == nil {
+		child.past = &past{}
+	}
+	return child.past
 }
 
 // body is the typed half of an actor.
