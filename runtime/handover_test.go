@@ -104,7 +104,7 @@ func TestAStateThatIsRefusedIsReplacedByTheReserve(t *testing.T) {
 func TestAnExhaustedActorCanBeHeldAndGoesOnWithAnotherBehaviour(t *testing.T) {
 	s := newSystem(t)
 	held := make(chan actor.Path, 1)
-	s.HoldExhausted(func(p actor.Path, cause error) bool { held <- p; return true })
+	s.HoldFailed(func(p actor.Path, cause error) bool { held <- p; return true })
 	once := supervise.Strategy{MaxRestarts: 0, Within: time.Minute}
 	var mu sync.Mutex
 	var got []string

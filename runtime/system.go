@@ -20,7 +20,7 @@ type System struct {
 	log        *slog.Logger
 	drain      atomic.Int64 // time.Duration, see WithDrainTimeout
 	rootPolicy atomic.Uint32
-	exhausted  atomic.Pointer[func(actor.Path, error) bool] // see HoldExhausted
+	holdFailed atomic.Pointer[func(actor.Path, error) bool] // see HoldFailed
 	throughput int
 
 	registry registry
