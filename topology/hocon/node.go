@@ -2,6 +2,7 @@ package hocon
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 )
@@ -130,6 +131,21 @@ func (n *Node) Fields() []Field {
 		fields[i] = Field{Key: kid.key, KeyPos: kid.KeyPos, Value: kid}
 	}
 	return fields
+}
+
+// Kids yields the values of the fields of an object, in the order of Fields;
+// nothing for other kinds.
+func (n *Node) Kids() iter.Seq[*Node] {
+	return func(yield func(*Node) bool) {
+		if n == nil || n.Kind != Object {
+			return
+		}
+		for _, kid := range n.kids {
+			if !yield(kid) {
+				return
+			}
+		}
+	}
 }
 
 // Elems returns the elements of an array; nil for other kinds.

@@ -62,6 +62,7 @@ type checker struct {
 	groups    []*group            // the actors that are declared
 	declared  map[actor.Path]bool // all of them; true where children are declared below
 	bridge    map[string]*value   // by name
+	topic     map[string]bool     // the names of all
 	listeners []listener
 	made      int // actors that foreach and count make
 
@@ -74,12 +75,14 @@ type checker struct {
 	equalTop     bool    // actor-defaults and templates are those of the check before
 	equalNames   bool    // so are the paths of all actors
 	equalBridges bool
+	equalTopics  bool
 }
 
 // memory is what a check leaves for the next one.
 type memory struct {
 	groups                       []*group
 	declared                     map[actor.Path]bool
+	topic                        map[string]bool
 	defaults, templates, bridges *value
 }
 
@@ -92,7 +95,7 @@ func (c *checker) memory(file *value) *memory {
 		}
 		return nil
 	}
-	return &memory{groups: c.groups, declared: c.declared, defaults: fresh("actor-defaults"), templates: fresh("templates"), bridges: fresh("bridges")}
+	return &memory{groups: c.groups, declared: c.declared, topic: c.topic, defaults: fresh("actor-defaults"), templates: fresh("templates"), bridges: fresh("bridges")}
 }
 
 func trim(groups []*group) {
@@ -119,7 +122,7 @@ func (c *checker) file() *System {
 		return nil
 	}
 	file := valueOf(n)
-	values, errs := fileSchema.Decode(file.raw(fileSchema.Fields))
+	values, errs := fileSchema.Decode(file.sections())
 	c.fields(file, nil, errs)
 	c.declare(file)
 
@@ -128,10 +131,26 @@ func (c *checker) file() *System {
 	s.Plugins = c.plugins(file.get("plugin-defaults"), file.get("plugins"))
 	s.Actors = c.actors(file)
 	s.Bridges = c.bridges(file)
+	s.Topics = c.topics(file.get("topics"))
+	c.routeeNames(s)
 	c.checkListeners()
 	s.Hash = systemHash(s, sumOf(c.groups))
 	s.memory = c.memory(file)
 	return s
+}
+
+// sections returns what is in actord { } for its schema. Sections with names of
+// the author's choice are read elsewhere; here it counts that they are objects.
+func (v *value) sections() map[string]any {
+	named := v.only(func(key string) bool {
+		f, ok := fileSchema.Field(key)
+		return ok && f.Kind == actor.MapField && v.get(key).isObject()
+	})
+	out := v.without(named.keys()...).raw(fileSchema.Fields)
+	for _, key := range named.keys() {
+		out[key] = map[string]any{}
+	}
+	return out
 }
 
 // noRoot says that there is nothing to read.

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/actord/actord/runtime/actor"
@@ -15,6 +16,7 @@ type group struct {
 	block   *value // as it stands there
 	body    *value // with templates below it, without the keys for reuse
 	many    bool
+	plain   bool        // one actor that says nothing about reuse
 	name    *hocon.Node // pattern for the names; nil when the key is the name
 	stencil *stencil
 	entries []*entry
@@ -26,7 +28,7 @@ type entry struct {
 	path  actor.Path
 	group *group
 	item  item
-	block *value // body with the item put in; made when asked for
+	block *value // body with the item put in; made when asked for, and let go after the check
 	kids  []*group
 
 	was  *entry // the same actor at the check before; nil again when this one is over
@@ -70,9 +72,11 @@ func (c *checker) declare(file *value) {
 	for name, v := range entries(file.get("bridges")) {
 		c.bridge[name] = v
 	}
+	c.declareTopics(file)
 	c.readTemplates(file)
 	var before []*group
 	if m := c.before; m != nil {
+		c.equalTopics = maps.Equal(m.topic, c.topic)
 		c.equalBridges = m.bridges.equal(file.get("bridges"))
 		c.equalTop = m.defaults.equal(file.get("actor-defaults")) && m.templates.equal(file.get("templates"))
 		before = m.groups
@@ -151,7 +155,32 @@ func (f *finder) find(key string) *group {
 	return f.groups[i]
 }
 
+// alone is a group of one actor, all that most blocks need in one piece.
+type alone struct {
+	group
+	entry entry
+	list  [1]*entry
+}
+
+// unchanged returns the group of a block that says what it said at the check
+// before, without a look into it; nil when it does not, or says more than one
+// actor.
+func (c *checker) unchanged(parent actor.Path, key string, v *value, was *group) *group {
+	if was == nil || !was.plain || !c.equalTop || len(was.entries) != 1 || v.made || !v.node.Equal(was.block.node) {
+		return nil
+	}
+	a := &alone{group: group{key: key, block: v, body: v, plain: true}}
+	a.entry = entry{group: &a.group, was: was.entries[0], same: true}
+	a.list[0] = &a.entry
+	a.entries = a.list[:]
+	c.place(parent, &a.entry)
+	return &a.group
+}
+
 func (c *checker) declareGroup(parent actor.Path, key string, v *value, was *group) *group {
+	if g := c.unchanged(parent, key, v, was); g != nil {
+		return g
+	}
 	full := c.used(v)
 	g := &group{key: key, block: v, body: full}
 	items, many := c.items(full)
@@ -165,6 +194,7 @@ func (c *checker) declareGroup(parent actor.Path, key string, v *value, was *gro
 	if full != v || slices.ContainsFunc(reuseKeys, func(k string) bool { return v.get(k) != nil }) {
 		g.body = full.without(reuseKeys...)
 	}
+	g.plain = g.body == v && !v.made
 	equal := was != nil && c.equalTop && was.many == many && g.equal(was)
 	g.entries = make([]*entry, 0, len(items))
 	own := make([]entry, len(items))
@@ -192,6 +222,16 @@ func (g *group) equal(was *group) bool {
 		return g.block.equal(was.block)
 	}
 	return g.body.equal(was.body) && g.name.Equal(was.name)
+}
+
+// hasChildren reports whether children are declared, without a look at anything
+// else.
+func (g *group) hasChildren() bool {
+	if g.body.made {
+		return g.body.get("children").isObject()
+	}
+	kids := g.body.node.Get("children")
+	return kids != nil && kids.Kind == hocon.Object
 }
 
 // pattern is how the actors of a block are called.
@@ -230,7 +270,7 @@ func (c *checker) place(parent actor.Path, e *entry) bool {
 		}
 		e.path = parent.Child(name)
 	}
-	if kids := e.group.body.get("children"); kids.isObject() {
+	if e.group.hasChildren() {
 		var before []*group
 		if e.was != nil {
 			before = e.was.kids

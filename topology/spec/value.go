@@ -46,11 +46,17 @@ func (v *value) open() {
 		return
 	}
 	v.opened = true
-	v.fields = make([]field, 0, v.node.Len())
-	nodes := make([]value, v.node.Len())
-	for i, f := range v.node.Fields() {
-		nodes[i].node = f.Value
-		v.push(f.Key, &nodes[i])
+	n := v.node.Len()
+	v.fields = make([]field, 0, n)
+	if n > manyFields {
+		v.index = make(map[string]int, n)
+	}
+	nodes := make([]value, n)
+	i := 0
+	for kid := range v.node.Kids() {
+		nodes[i].node = kid
+		v.push(kid.Key(), &nodes[i])
+		i++
 	}
 }
 
