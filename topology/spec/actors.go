@@ -141,7 +141,7 @@ func (c *checker) stillThere(was *entry) bool {
 	if !ok || !sameFactory(f, was.factory) {
 		return false
 	}
-	if c.equalNames && c.equalBridges {
+	if c.equalNames && c.equalBridges && c.equalTopics {
 		return true
 	}
 	return !slices.ContainsFunc(was.uses, func(u use) bool { return u.check(c) != nil })

@@ -137,6 +137,9 @@ func (c *checker) fillActor(k *common, v, own *value, values map[string]any, bad
 	a.Was = c.was(v, conf.Was)
 	a.Supervision = c.strategy(v, "supervision", conf.Supervision)
 	a.ChildSupervision = c.strategy(v, "child-supervision", conf.ChildSupervision)
+	if !bad["pool"] {
+		a.Pool = c.pool(v, conf.Pool)
+	}
 	if box, ok := values["mailbox"].(map[string]any); ok {
 		c.mailbox(a, v, own, conf.Mailbox)
 		delete(box, "overflow")

@@ -23,6 +23,7 @@ type System struct {
 	Actors        []*Actor  // those under /user, by StartOrder, then as they stand in the file
 	Bridges       []*Bridge // as they stand in the file
 	Plugins       []*Plugin // as they stand in the file
+	Topics        []*Topic  // as they stand in the file
 	Subscriptions []Subscription
 
 	Settings []Setting // of system, log, reload and events, keys as in the file
@@ -76,6 +77,7 @@ type Actor struct {
 	Rank             Rank               // what Priority computes; nil means FIFO
 	Supervision      supervise.Strategy // how this actor is supervised
 	ChildSupervision supervise.Strategy // for children that its behaviour spawns
+	Pool             Pool               // of one for most
 	StopTimeout      time.Duration
 	HandlerWarn      time.Duration // 0: never
 	OnFull           string        // dead-letter, drop, retry or block

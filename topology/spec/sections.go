@@ -13,6 +13,7 @@ type fileConf struct {
 	Log            logConf        `conf:"log" doc:"what is logged and how" class:"live"`
 	Reload         reloadConf     `conf:"reload" doc:"how changes of the file are noticed and applied" class:"live"`
 	Events         eventsConf     `conf:"events" doc:"who is told about events of the system"`
+	Topics         map[string]any `conf:"topics" doc:"names to publish to, each with its subscribers"`
 	ActorDefaults  map[string]any `conf:"actor-defaults" doc:"lies under every actor"`
 	Templates      map[string]any `conf:"templates" doc:"blocks that actors take over with use"`
 	Profiles       map[string]any `conf:"profiles" doc:"what actord --profile NAME puts over all of this"`
@@ -74,6 +75,7 @@ type actorConf struct {
 	Mailbox          mailboxConf     `conf:"mailbox" doc:"the queue" class:"live"`
 	Supervision      supervisionConf `conf:"supervision" doc:"what happens when this actor fails" class:"live"`
 	ChildSupervision supervisionConf `conf:"child-supervision" doc:"lies under the supervision of the children" class:"live"`
+	Pool             poolConf        `conf:"pool" doc:"several actors behind one address" class:"live"`
 	StopTimeout      time.Duration   `conf:"stop-timeout" default:"5s" min:"1ms" doc:"how long a stop may work off the queue" class:"live"`
 	StartOrder       int             `conf:"start-order" default:"0" doc:"lower starts first among siblings" class:"cosmetic"`
 	OnFull           string          `conf:"on-full" default:"dead-letter" enum:"dead-letter|drop|retry|block" doc:"for what this actor sends to a full mailbox" class:"live"`

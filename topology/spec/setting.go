@@ -254,6 +254,9 @@ func systemHash(s *System, actors sum) string {
 	for _, p := range s.Plugins {
 		parts = append(parts, "plugin "+p.Name+" "+p.Hash)
 	}
+	for _, t := range s.Topics {
+		parts = append(parts, "topic "+t.Name+" "+t.Hash)
+	}
 	slices.Sort(parts)
 	return digest(s.Settings, parts...)
 }

@@ -79,7 +79,7 @@ func (c *checker) leads(base actor.Path, t actor.Target) error {
 	case err != nil:
 		return err
 	case kind == actor.TopicTarget:
-		return fmt.Errorf("target %q: topics are not supported; name the receivers as a list", t)
+		return c.topicTarget(t)
 	case kind == actor.BridgeTarget:
 		return c.bridgeTarget(t)
 	case kind != actor.PathTarget:
@@ -133,9 +133,9 @@ func (c *checker) isKnown(path actor.Path, group bool) error {
 	case !path.Under(actor.User) || path == actor.User:
 		return fmt.Errorf("%s is no actor's path (want /user/NAME)%s", path, c.nearest(path))
 	}
-	for up := path.Parent(); up != actor.User; up = up.Parent() {
-		if parent, ok := c.declared[up]; ok && !parent {
-			return nil // its behaviour may spawn it
+	for at, up := path, path.Parent(); up != actor.User; at, up = up, up.Parent() {
+		if parent, ok := c.declared[up]; ok && (!parent || routeeName.MatchString(at.Name())) {
+			return nil // its behaviour may spawn it, or its pool has it
 		} else if ok {
 			break
 		}

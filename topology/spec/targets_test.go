@@ -18,6 +18,7 @@ func TestTargets(t *testing.T) {
     } }
     store.behaviour = sink
   }
+  topics.news { }
   bridges {
     mail { type = broker, url = x, out.orders { } }
     web { type = web, listen = "h:0" }
@@ -48,7 +49,10 @@ func TestTargets(t *testing.T) {
 		{"bridge:mial/orders", `bridge "mial" is not declared; did you mean "mail"?`},
 		{"bridge:mail/order", `bridge "mail" has no out "order"; did you mean "orders"?`},
 		{"/system/bridges/webb", `bridge "webb" is not declared; did you mean "web"?`},
-		{"topic:news", `target "topic:news": topics are not supported; name the receivers as a list`},
+		{"topic:news", ""},
+		{"topic:nevs", `topic "nevs" is not declared; did you mean "news"?`},
+		{"topic:x/y", `name "x/y" holds '/'; a name is one path segment without '/', '\' and control characters`},
+		{"/user/a/routee-2", ""},
 		{"/user", `/user is no actor's path (want /user/NAME); did you mean "/user/a"?`},
 		{"/temp/x", `/temp/x is no actor's path (want /user/NAME)`},
 		{"/store", `/store is no actor's path (want /user/NAME); did you mean "/user/store"?`},
