@@ -22,6 +22,9 @@ type logging struct {
 	text     slog.Handler
 	json     slog.Handler
 	terminal bool
+
+	mu    sync.Mutex // guards early
+	early []func()   // records from before the settings were known; nil once they are
 }
 
 func newLogging(w io.Writer) *logging {
@@ -32,10 +35,38 @@ func newLogging(w io.Writer) *logging {
 		}
 	}
 	l.settings.Store(&spec.Log{Level: slog.LevelInfo, Format: "auto"})
+	l.early = []func(){}
 	return l
 }
 
-func (l *logging) set(s spec.Log) { l.settings.Store(&s) }
+// set changes the settings, and lets out what was held until there were some.
+func (l *logging) set(s spec.Log) {
+	l.settings.Store(&s)
+	l.release()
+}
+
+// release lets out what is held.
+func (l *logging) release() {
+	l.mu.Lock()
+	early := l.early
+	l.early = nil
+	l.mu.Unlock()
+	for _, write := range early {
+		write()
+	}
+}
+
+// hold keeps a record for later while the settings are not known.
+func (l *logging) hold(write func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.early == nil {
+		return false
+	}
+	l.early = append(l.early, write)
+	return true
+}
+
 func (l *logging) logger() *slog.Logger {
 	return slog.New(&logHandler{log: l, text: l.text, json: l.json})
 }
@@ -64,6 +95,9 @@ func levelFor(s *spec.Log, p actor.Path) slog.Level {
 }
 
 func (h *logHandler) Handle(ctx context.Context, r slog.Record) error {
+	if h.log.hold(func() { _ = h.Handle(ctx, r) }) {
+		return nil
+	}
 	s := h.log.settings.Load()
 	if s.Format == "text" || (s.Format == "auto" && h.log.terminal) {
 		return h.text.Handle(ctx, r)

@@ -80,6 +80,7 @@ func (d *daemon) run(ctx context.Context) int {
 }
 
 func (d *daemon) startFailed(err error) int {
+	d.logs.release()
 	var wrong hocon.Errors
 	if errors.As(err, &wrong) {
 		return d.fail(err)
