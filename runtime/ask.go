@@ -71,7 +71,7 @@ func question[R, U any](ctx context.Context, to *PID[U]) (*future[R], error) {
 	if to == nil {
 		return nil, fmt.Errorf("ask a nil PID: %w", actor.ErrNotFound)
 	}
-	if sender, _ := originOf(ctx); sender != nil && sender.Path() == to.path {
+	if sender, _ := originOf(ctx); sender != nil && sender.Path() == to.path && !beside(ctx) {
 		return nil, fmt.Errorf("ask %s: %w", to.path, actor.ErrWouldDeadlock)
 	}
 	return newFuture[R](to.sys), nil

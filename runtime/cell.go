@@ -33,7 +33,7 @@ func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (
 		settings = new(*settings)
 		settings.Mailbox.Ranked = ranked
 	}
-	if err := settings.Mailbox.Check(); err != nil {
+	if err := errors.Join(settings.Mailbox.Check(), settings.Routine.Check()); err != nil {
 		return nil, err
 	}
 	if props.Priority != nil {
@@ -75,12 +75,15 @@ func (c *cell[T]) turn() {
 		if c.pending.Load() > 0 {
 			c.obey()
 		}
-		if !c.mayHandle() {
+		if !c.mayTake() {
 			break
 		}
 		env, ok := c.next()
 		if !ok {
 			break
+		}
+		if c.x != nil && c.x.throttle != nil && !c.admit(env) {
+			continue
 		}
 		c.handle(env)
 	}
@@ -128,7 +131,7 @@ func (c *cell[T]) panicked(value any) error {
 
 func (c *cell[T]) failed(err error, panicked bool) {
 	c.counters.troubles().failed.Add(1)
-	if env := c.ctx.env; env.meta == nil || env.meta.kind == traced {
+	if env := c.ctx.env; env.owed() {
 		c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), actor.ReasonFailed+": "+err.Error(), c.ctx.meta)
 	}
 	c.fail(err, panicked)
@@ -162,7 +165,10 @@ func (c *cell[T]) rest() bool {
 	if c.pending.Load() > 0 {
 		return false
 	}
-	if c.mayHandle() {
+	if c.x != nil {
+		c.x.rests()
+	}
+	if c.mayTake() {
 		if c.queue.Len() > 0 || (c.batch != nil && c.batch.Len() > 0) {
 			return false
 		}
@@ -172,7 +178,7 @@ func (c *cell[T]) rest() bool {
 			return false
 		}
 	}
-	c.parked = !c.mayHandle()
+	c.parked = !c.mayTake()
 	c.active = false
 	return true
 }
@@ -183,11 +189,17 @@ func (c *cell[T]) handle(env envelope[T]) {
 	var err error
 	if env.meta != nil && env.meta.kind != traced {
 		err = c.special(env)
-	} else {
+	} else if c.x == nil {
 		err = c.instance.Receive(&c.ctx, env.msg)
+	} else {
+		err = c.receive(env.msg)
 	}
 	if err != nil {
 		c.failed(err, false)
+		return
+	}
+	if c.ctx.stashed {
+		c.setAside()
 		return
 	}
 	c.counters.handled.Add(1)
@@ -197,25 +209,27 @@ func (c *cell[T]) handle(env envelope[T]) {
 	c.ctx.leave()
 }
 
-// special handles ticks and notices, unless they have become void.
+// special handles what is no ordinary message, unless it has become void.
 func (c *cell[T]) special(env envelope[T]) error {
 	m := env.meta
-	if m.kind == tick {
-		if m.incarnation != c.counters.incarnation.Load() || !c.sys.timers.deliver(m.timer) {
-			return nil
-		}
-		if m.timer.every == 0 {
-			delete(c.x.timers, m.timer)
-		}
-		return c.instance.Receive(&c.ctx, env.msg)
-	}
-	if c.x == nil {
+	switch {
+	case m.kind == tick:
+		return c.tick(env)
+	case m.kind == outcome:
+		return c.settled(env)
+	case c.x == nil:
 		return nil
+	case m.kind == silence:
+		return c.timedOut()
 	}
 	if _, ok := c.x.watching[m.ended]; !ok {
 		return nil
 	}
 	delete(c.x.watching, m.ended)
+	c.watchOccupant(m.ended.path)
+	if h, ok := c.acting().(TerminatedHandler[T]); ok {
+		return h.Terminated(&c.ctx, m.ended.path)
+	}
 	if h, ok := c.instance.(TerminatedHandler[T]); ok {
 		return h.Terminated(&c.ctx, m.ended.path)
 	}
@@ -233,6 +247,7 @@ func (c *cell[T]) discard(reason string) {
 	c.closed = true
 	c.releaseRoom()
 	c.mu.Unlock()
+	c.letterStash()
 	for env, ok := c.next(); ok; env, ok = c.next() {
 		c.letter(env, reason)
 	}
@@ -240,7 +255,7 @@ func (c *cell[T]) discard(reason string) {
 
 // letter makes a dead letter of an accepted message.
 func (c *cell[T]) letter(env envelope[T], reason string) {
-	if env.meta != nil && env.meta.kind != traced {
+	if !env.owed() {
 		return // ticks and notices are not mail
 	}
 	c.counters.troubles().lettered.Add(1)
@@ -262,12 +277,7 @@ func (c *cell[T]) giveBack(back []actor.Letter) {
 		}
 	}
 	c.counters.handled.Add(-uint64(len(envs))) // they were counted when they were handed over
-	for c.batch != nil && c.batch.Len() > 0 {
-		env, _ := c.batch.Next()
-		envs = append(envs, env)
-	}
-	for !c.pushFront(envs) {
-	}
+	c.putFront(envs)
 }
 
 // pushFront reports false when the priority changed meanwhile. It asks the

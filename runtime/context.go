@@ -18,6 +18,8 @@ type Context[T any] struct {
 	env    envelope[T]
 	meta   *meta // the trace of what is told from here
 	inside bool  // a message is being handled
+
+	stashed bool // and is to be set aside
 }
 
 func (c *Context[T]) enter(env envelope[T]) {
@@ -27,7 +29,7 @@ func (c *Context[T]) enter(env envelope[T]) {
 	}
 }
 
-func (c *Context[T]) leave() { c.env, c.meta, c.inside = envelope[T]{}, nil, false }
+func (c *Context[T]) leave() { c.env, c.meta, c.inside, c.stashed = envelope[T]{}, nil, false, false }
 
 // Deadline tells that there is none.
 func (c *Context[T]) Deadline() (time.Time, bool) { return time.Time{}, false }

@@ -30,16 +30,23 @@ type meta struct {
 type metaKind uint8
 
 const (
-	traced metaKind = iota // an ordinary message
-	notice                 // a watched actor ended; never discarded
-	tick                   // a timer's message; void for a later incarnation
+	traced  metaKind = iota // an ordinary message
+	notice                  // a watched actor ended; never discarded
+	tick                    // a timer's message; void for a later incarnation
+	outcome                 // the result of a task; never discarded
+	silence                 // nobody told the actor anything for the receive timeout
 )
 
 // keepNotice tells the mailbox what must not be discarded.
-func keepNotice[T any](e envelope[T]) bool { return e.meta != nil && e.meta.kind == notice }
+func keepNotice[T any](e envelope[T]) bool {
+	return e.meta != nil && (e.meta.kind == notice || e.meta.kind == outcome)
+}
 
 // mail tells that it is an ordinary message, neither a tick nor a notice.
 func (e envelope[T]) mail() bool { return e.meta == nil || e.meta.kind == traced }
+
+// owed tells that somebody must learn when it gets lost.
+func (e envelope[T]) owed() bool { return e.mail() || e.meta.kind == outcome }
 
 func (e envelope[T]) trace() actor.TraceID { return e.meta.traceID() }
 

@@ -12,6 +12,14 @@ type extras struct {
 	watching      map[*node]struct{}
 	holds         *holds            // deliveries that the incarnation keeps open; nil when there are none
 	group         supervise.History // of restarts of all children together
+	cause         error             // of the last failure or restart
+	roles         any               // roles[T]; nil when the instance itself handles messages
+	stash         any               // []envelope[T]
+	keyed         map[string]*timer // those of timers that have a key
+	idle          *idleness
+	throttle      *bucket
+	tasks         *tasks
+	standing      *standing // what is in force of the routine
 }
 
 // extras returns what the turn holds, made on first use.

@@ -13,6 +13,7 @@ import (
 // The message it failed on is skipped whatever the parent decides.
 func (n *node) fail(err error, panicked bool) {
 	n.counters.troubles().lastError.Store(&lastError{err.Error(), time.Now()})
+	n.because(err)
 	n.body.abandon(err)
 	switch {
 	case n.ending() || n.parent == nil:
@@ -33,7 +34,7 @@ func (n *node) fail(err error, panicked bool) {
 // without an error, only what it gives back.
 func (n *node) failOutside(s signal) {
 	n.body.giveBack(s.back)
-	if s.err != nil && s.incarnation == n.counters.incarnation.Load() && n.is(running) {
+	if s.err != nil && (s.incarnation == 0 || s.incarnation == n.counters.incarnation.Load()) && n.is(running) {
 		n.fail(s.err, false)
 	}
 }
@@ -58,21 +59,21 @@ func (n *node) decide(s signal) {
 		n.fail(s.err, false)
 	case d.AllForOne:
 		for _, c := range n.children() {
-			n.order(c, d, c.counters.incarnation.Load())
+			n.order(c, d, c.counters.incarnation.Load(), s.err)
 		}
 	default:
-		n.order(child, d, s.incarnation)
+		n.order(child, d, s.incarnation, s.err)
 	}
 }
 
 // order carries out a decision about one incarnation of a child.
-func (n *node) order(child *node, d supervise.Decision, incarnation uint64) {
+func (n *node) order(child *node, d supervise.Decision, incarnation uint64, cause error) {
 	switch d.Directive {
 	case supervise.Resume:
 		child.signal(signal{kind: sigResume})
 	case supervise.Restart:
 		n.pastOf(child).answered = incarnation
-		child.signal(signal{kind: sigRestart, delay: d.Delay, incarnation: incarnation})
+		child.signal(signal{kind: sigRestart, delay: d.Delay, incarnation: incarnation, err: cause})
 	default:
 		child.signal(signal{kind: sigStopNow})
 	}
@@ -146,5 +147,5 @@ func (n *node) stopTimers() {
 	for t := range n.x.timers {
 		n.sys.timers.stop(t)
 	}
-	n.x.timers = nil
+	n.x.timers, n.x.keyed = nil, nil
 }

@@ -77,7 +77,7 @@ func (a *Actor) Update(s Settings, priority Ranker) error {
 
 func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error {
 	s.Mailbox.Ranked = priority != nil
-	if err := s.Mailbox.Check(); err != nil {
+	if err := errors.Join(s.Mailbox.Check(), s.Routine.Check()); err != nil {
 		return fmt.Errorf("update %s: %w", c.path, err)
 	}
 	var r *ranker[T]
@@ -89,11 +89,12 @@ func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error 
 		r = &ranker[T]{rank: priority, log: c.log, pool: old.pool}
 	}
 	c.ranker.Store(r)
-	c.settings.Store(&s)
+	before := c.settings.Swap(&s)
 	c.queue.Configure(&s.Mailbox, r.of)
 	c.releaseRoom() // whoever waits tries again under the new bounds
 	c.mu.Unlock()
 	c.sys.watchdog.expect(s.HandlerWarn)
+	c.resettle(before.Routine, s.Routine)
 	if p := c.props.Load().running; p != nil {
 		return p.update(s, priority)
 	}
@@ -120,6 +121,7 @@ type Info struct {
 	Handled, Failed       uint64 // messages
 	Dropped, DeadLettered uint64 // messages that were accepted and not handled
 	Queued, Capacity      int
+	Stashed               int // messages that are set aside
 	LastError             string
 	LastErrorAt           time.Time
 }
@@ -135,6 +137,7 @@ func (a *Actor) Info() Info {
 	if t := n.counters.trouble.Load(); t != nil {
 		i.Restarts, i.Failed = t.restarts.Load(), t.failed.Load()
 		i.Dropped, i.DeadLettered = t.dropped.Load(), t.lettered.Load()
+		i.Stashed = int(t.stashed.Load())
 		if e := t.lastError.Load(); e != nil {
 			i.LastError, i.LastErrorAt = e.text, e.at
 		}

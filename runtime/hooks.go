@@ -35,29 +35,31 @@ func (c *cell[T]) create(then func(error)) {
 }
 
 func (c *cell[T]) startInstance() error {
-	if s, ok := c.instance.(Starter[T]); ok {
-		return s.Start(&c.ctx)
-	}
-	return nil
+	c.settle()
+	return c.firstHook()
 }
 
 // destroy ends the incarnation, with the stop hook of its instance.
 func (c *cell[T]) destroy(then func()) {
 	c.leaveIncarnation()
-	stopper, ok := c.instance.(Stopper[T])
-	c.instance, c.born = nil, false
-	if !ok {
+	last := c.lastHook()
+	c.born = false
+	if last == nil {
+		c.instance = nil
 		c.refuseHolds()
+		c.forget()
 		then()
 		return
 	}
-	c.hook(func() error { return stopper.Stop(&c.ctx) }, func(err error) {
+	c.hook(last, func(err error) {
+		c.instance = nil
 		if err != nil {
 			c.log().Error("stop hook failed", "err", err)
 		}
 		c.leaveIncarnation() // the hook may have asked for the channel again
 		c.stopTimers()       // or armed more
 		c.refuseHolds()
+		c.forget()
 		then()
 	})
 }

@@ -25,7 +25,7 @@ func (n *node) obeyOne(s signal) {
 	case sigCreate:
 		n.create()
 	case sigStop:
-		if !n.mayHandle() {
+		if !n.mayTake() {
 			n.beginStop(true) // it cannot drain now: stop wins over a pending restart
 		}
 	case sigStopNow:
@@ -38,6 +38,7 @@ func (n *node) obeyOne(s signal) {
 		n.resume()
 	case sigRestart:
 		if s.incarnation == 0 || s.incarnation == n.counters.incarnation.Load() {
+			n.because(s.err)
 			n.restart(s.delay)
 		}
 	case sigRestartDue:
@@ -180,7 +181,7 @@ func (n *node) revive() {
 			if c.declared && !n.keep {
 				past := n.pastOf(c)
 				past.escalated, past.answered = false, c.counters.incarnation.Load()
-				c.signal(signal{kind: sigRestart})
+				c.signal(signal{kind: sigRestart, err: n.extras().cause})
 			}
 		}
 		n.thawChildren()
@@ -226,7 +227,17 @@ func (n *node) stopBehindQueue() {
 
 // finish ends the actor: the hook, the rest of the queue, its name, its watchers,
 // its parent, in this order.
-func (n *node) finish() { n.body.destroy(n.finished) }
+//
+// Tasks end before the hook, which may close what they use, and once more after it,
+// which may have begun some.
+func (n *node) finish() {
+	n.mu.Lock()
+	n.endIncarnation()
+	n.mu.Unlock()
+	n.whenTasksEnded(func() {
+		n.body.destroy(func() { n.whenTasksEnded(n.finished) })
+	})
+}
 
 func (n *node) finished() {
 	n.body.discard(n.reasonOfEnd())

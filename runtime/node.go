@@ -63,6 +63,7 @@ type node struct {
 	frozen   bool // an ancestor failed and is being dealt with
 	born     bool // the instance has started
 	reviving bool // a restart is under way; it covers what its children fail with
+	held     bool // a throttle lets no message through now
 	keep     bool // of that restart: children survive it
 	swapping bool // a replacement of the behaviour is under way
 	x        *extras
@@ -87,6 +88,7 @@ type counters struct {
 type trouble struct {
 	restarts                  atomic.Uint64
 	failed, dropped, lettered atomic.Uint64 // what became of accepted messages
+	stashed                   atomic.Int64  // how many of them are set aside
 	lastError                 atomic.Pointer[lastError]
 }
 
@@ -135,6 +137,8 @@ type body interface {
 	giveBack(back []actor.Letter)
 	// current names the kind of the message being handled.
 	current() string
+	// lookIdle checks the receive timeout.
+	lookIdle()
 	// abandon releases whoever waits for the current message to be answered.
 	abandon(err error)
 }
@@ -245,6 +249,7 @@ func (n *node) is(s state) bool  { return state(n.state.Load()) == s }
 func (n *node) become(s state)   { n.state.Store(uint32(s)) }
 func (n *node) ending() bool     { return n.is(stopping) || n.is(terminated) }
 func (n *node) mayHandle() bool  { return n.is(running) && !n.frozen }
+func (n *node) mayTake() bool    { return n.mayHandle() && !n.held }
 func (n *node) Path() actor.Path { return n.path }
 func (n *node) String() string   { return string(n.path) }
 func (n *node) log() *slog.Logger {

@@ -95,13 +95,18 @@ func (c *cell[T]) afterPush(out mailbox.Outcome[envelope[T]], high int) {
 
 // dropped counts and reports a message that an overflow policy discarded.
 func (c *cell[T]) dropped(env envelope[T]) {
+	c.shed(env, c.settings.Load().Mailbox.Overflow.String())
+}
+
+// shed counts and reports a message that a policy discarded.
+func (c *cell[T]) shed(env envelope[T], policy string) {
 	c.counters.troubles().dropped.Add(1)
 	releaseAsker(env.sender, actor.ErrFull)
 	env.meta.track().Refuse(fmt.Errorf("dropped at %s: %w", c.path, actor.ErrFull))
 	if len(c.sys.stream.list()) > 0 && !env.aboutEvent() {
 		c.sys.Publish(actor.Dropped{
 			Path: c.path, Message: asMessage(env.msg), Trace: env.trace(),
-			Policy: c.settings.Load().Mailbox.Overflow.String(),
+			Policy: policy,
 		})
 	}
 }

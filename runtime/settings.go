@@ -29,6 +29,8 @@ type Settings struct {
 	StopTimeout      time.Duration       // how long Actor.Stop waits for the queue to drain; 0 means DefaultStopTimeout
 	HandlerWarn      time.Duration       // a handler or hook that runs longer is reported, and again at every doubling; 0 means never
 	OnFull           OnFull
+	StashCapacity    int      // messages that may be set aside; 0 means DefaultStashCapacity
+	Routine          *Routine // what the actor does by itself; nil means nothing
 }
 
 // DefaultStopTimeout is how long a graceful stop may drain a mailbox.

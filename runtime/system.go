@@ -24,6 +24,7 @@ type System struct {
 	throughput int
 
 	registry registry
+	arrivals arrivals
 	timers   timers
 	watchdog watchdog
 	stream   stream
@@ -142,6 +143,7 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 	if err := s.registry.add(&c.node); err != nil {
 		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
+	s.arrivals.arrived(path)
 	s.watchdog.expect(props.Settings.HandlerWarn)
 	if props.Pool.many() {
 		err = startPool(c, props)

@@ -25,6 +25,10 @@ type timer struct {
 	seq   uint64
 	index int           // in the heap, -1 when not armed
 	every time.Duration // 0 for a single shot
+	rate  bool          // every counts from when it should have fired, not from when it did
+	again bool          // fire arms it anew
+	plan  *almanac      // when it does so; owned by fire
+	key   string        // by which its owner knows it; may be ""
 	fire  func()        // runs on the timer goroutine; must not block
 	lost  func()        // runs instead when the system ends first; may be nil
 	over  bool          // cancelled, or a single shot that was delivered
@@ -96,7 +100,7 @@ func (t *timers) deliver(e *timer) bool {
 	if e.over {
 		return false
 	}
-	e.over = e.every == 0
+	e.over = e.single()
 	return true
 }
 
@@ -135,7 +139,7 @@ func (t *timers) next(now time.Time) (f func(), wait time.Duration, ok bool) {
 	}
 	heap.Pop(&t.queue)
 	if e.every > 0 {
-		e.at = now.Add(e.every)
+		e.at = e.following(now)
 		t.arm(e)
 	}
 	return e.fire, 0, true
