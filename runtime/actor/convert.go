@@ -57,8 +57,13 @@ func (f Field) convert(v any) (any, error) {
 		return v, CheckBody(v)
 	}
 	s, ok := toText(v)
-	if !ok {
+	switch {
+	case !ok && f.Kind == SecretField:
+		return nil, fmt.Errorf("%s is not a secret (want { env = NAME }, { file = PATH }, { command = [ … ] } or a text)", show(v))
+	case !ok:
 		return nil, fmt.Errorf("%s is not a %s", show(v), f.Kind)
+	case f.Kind == SecretField:
+		return Secret(s), nil
 	}
 	return s, f.checkText(s)
 }

@@ -208,6 +208,8 @@ func (f Field) Plain(v any) any {
 		return x.String()
 	case Size:
 		return FormatSize(x)
+	case Secret:
+		return x.Reveal()
 	default:
 		return v
 	}

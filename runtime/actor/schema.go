@@ -29,11 +29,12 @@ const (
 	AddressField                   // string host:port that is listened on
 	FileField                      // string, a file's path
 	AnyField                       // any value, as a message body may hold it
+	SecretField                    // Secret
 )
 
 var fieldKindNames = [...]string{
 	"string", "int", "float", "bool", "duration", "size", "percent", "enum", "list", "map", "object",
-	"target", "expr", "address", "path", "any",
+	"target", "expr", "address", "path", "any", "secret",
 }
 
 // String returns the kind's name in docs and errors.
@@ -121,7 +122,7 @@ func (s Schema) Field(name string) (Field, bool) {
 //	class:"live"             the reload class; handover when absent
 //
 // Go types map to kinds; time.Duration, Size, Percent, Target, Targets, Expr,
-// Address, File, slices, map[string]T and structs included. A wrong tag is a
+// Address, File, Secret, slices, map[string]T and structs included. A wrong tag is a
 // mistake of the program and panics.
 func SchemaOf[C any](name, doc string) Schema {
 	t := reflect.TypeFor[C]()
@@ -191,6 +192,7 @@ var kindOfType = map[reflect.Type]FieldKind{
 	reflect.TypeFor[Expr]():          ExprField,
 	reflect.TypeFor[Address]():       AddressField,
 	reflect.TypeFor[File]():          FileField,
+	reflect.TypeFor[Secret]():        SecretField,
 }
 
 func typeField(t reflect.Type) Field {
