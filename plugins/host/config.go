@@ -59,6 +59,7 @@ type Config struct {
 	Log     *slog.Logger               // slog.Default when nil
 	Publish func(actor.Event)          // nil discards events
 	Lookup  func(actor.Path) actor.Ref // resolves what an instance sends to; required by Open
+	Topic   func(string) actor.Ref     // resolves topics that its arguments do not name; nil knows none
 }
 
 // Window is how much a plugin may have and not yet have acknowledged. One actor

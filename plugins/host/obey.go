@@ -93,10 +93,14 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 	if to := in.targets[target]; to != nil {
 		return to
 	}
-	if !strings.HasPrefix(target, "/") {
-		return nil
+	cfg := &in.session.cfg
+	if topic, ok := strings.CutPrefix(target, "topic:"); ok && cfg.Topic != nil {
+		return cfg.Topic(topic)
 	}
-	return in.session.cfg.Lookup(actor.Path(target))
+	if strings.HasPrefix(target, "/") {
+		return cfg.Lookup(actor.Path(target))
+	}
+	return nil
 }
 
 // tempPrefix begins the addresses that cannot be looked up.

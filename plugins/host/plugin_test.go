@@ -182,6 +182,23 @@ func TestLoopbackATimersTraceGoesOn(t *testing.T) {
 	}
 }
 
+func TestLoopbackPublishesToATopic(t *testing.T) {
+	r := newRig(t, func(c *Config) {
+		lookup := c.Lookup
+		c.Topic = func(name string) actor.Ref {
+			if name != "news" {
+				t.Errorf("got topic %q; want news", name)
+			}
+			return lookup("/user/probe")
+		}
+	})
+	r.spawn("tools", "tools", nil, nil)
+	r.tell("/user/tools", "topic", "hello")
+	if got := r.probe(); got.Kind != "topic" || got.Body != "hello" {
+		t.Errorf("got %v; want the message", got)
+	}
+}
+
 func TestLoopbackLogs(t *testing.T) {
 	r := newRig(t, nil)
 	r.spawn("tools", "tools", nil, nil)

@@ -17,6 +17,7 @@ type proxy struct {
 	behaviour string // as the plugin calls it
 	prepared  *prepared
 	in        *instance // nil until Restore or Start
+	scratch   []byte    // the last body, packed
 }
 
 // keeper is a proxy whose instance hands its state over.
@@ -125,7 +126,10 @@ func (p *proxy) Receive(ctx actor.Context, m actor.Message) error {
 		p.in.flush()
 		return nil
 	}
-	body, err := wire.AppendBody(nil, m.Body)
+	body, err := wire.AppendBody(p.scratch[:0], m.Body)
+	if cap(body) <= wire.MaxBatchBytes {
+		p.scratch = body
+	}
 	switch {
 	case err != nil:
 		return fmt.Errorf("message %q for plugin %s: %w", m.Kind, p.plugin.cfg.Name, err)

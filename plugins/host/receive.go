@@ -106,7 +106,7 @@ func (s *session) commands(packed []byte) error {
 		if err != nil {
 			return err
 		}
-		body, err := wire.DecodeBody(c.Body)
+		body, err := s.decoder.Decode(c.Body)
 		if err != nil {
 			return fmt.Errorf("the body of a command: %w", err)
 		}

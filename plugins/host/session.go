@@ -42,7 +42,8 @@ type session struct {
 	drained *sync.Cond // told when backlog shrinks
 	workers *sync.WaitGroup
 
-	finished []finished // scratch of the reader
+	finished []finished   // scratch of the reader
+	decoder  wire.Decoder // of the reader
 }
 
 // call waits for an answer of the plugin about an instance.
@@ -162,7 +163,7 @@ func (s *session) nudge() {
 // pack puts a message into the last frame; mu is held.
 func (s *session) pack(d *wire.Delivery) {
 	if s.open == nil || s.count >= wire.MaxBatch || len(s.open.Packed) >= wire.MaxBatchBytes {
-		s.open, s.count = &wire.Deliver{}, 0
+		s.open, s.count = &wire.Deliver{Packed: make([]byte, 0, 1024)}, 0
 		s.frames = append(s.frames, frame{f: &wire.HostFrame{Frame: &wire.HostFrame_Deliver{Deliver: s.open}}})
 	}
 	s.seq++

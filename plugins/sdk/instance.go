@@ -58,6 +58,7 @@ type instance struct {
 	path     actor.Path
 	behavior actor.Behaviour
 	lent     callContext
+	decoder  wire.Decoder
 	handled  uint64 // the last message of the host that is done
 	failed   bool   // discards messages until the host says resume
 	started  bool
@@ -233,7 +234,7 @@ func (in *instance) receive(d *wire.Delivery) {
 	if in.failed {
 		return // the host takes it back
 	}
-	body, err := wire.DecodeBody(d.Body)
+	body, err := in.decoder.Decode(d.Body)
 	if err != nil {
 		in.fail(d.Seq, fmt.Errorf("message %q: %w", d.Kind, err), "")
 		return

@@ -109,7 +109,26 @@ func appendHead(dst []byte, major byte, n uint64) []byte {
 // it returns shares no memory with b. It reads shorter floats than AppendBody
 // writes, but no tags, no undefined and no indefinite lengths.
 func DecodeBody(b []byte) (any, error) {
-	d := bodyDecoder{rest: b}
+	var d Decoder
+	return d.Decode(b)
+}
+
+// Decoder decodes many bodies. It remembers the keys of objects, which are the
+// same again and again. The zero value is ready; it is not for concurrent use.
+type Decoder struct {
+	rest []byte
+	keys map[string]string
+}
+
+// Bounds of what a Decoder remembers.
+const (
+	maxKeys      = 512
+	maxKeyLength = 64
+)
+
+// Decode is DecodeBody.
+func (d *Decoder) Decode(b []byte) (any, error) {
+	d.rest = b
 	v, err := d.value(maxDepth)
 	switch {
 	case err != nil:
@@ -120,11 +139,9 @@ func DecodeBody(b []byte) (any, error) {
 	return v, nil
 }
 
-type bodyDecoder struct{ rest []byte }
-
 var errShort = errors.New("it ends too early")
 
-func (d *bodyDecoder) value(depth int) (any, error) {
+func (d *Decoder) value(depth int) (any, error) {
 	if depth == 0 {
 		return nil, fmt.Errorf("nested deeper than %d", maxDepth)
 	}
@@ -157,7 +174,7 @@ func (d *bodyDecoder) value(depth int) (any, error) {
 	}
 }
 
-func (d *bodyDecoder) simple(head byte) (any, error) {
+func (d *Decoder) simple(head byte) (any, error) {
 	switch head {
 	case cborFalse, cborTrue:
 		return head == cborTrue, nil
@@ -217,7 +234,7 @@ func integer(negative bool, n uint64) (any, error) {
 	return int64(n), nil
 }
 
-func (d *bodyDecoder) array(n uint64, depth int) (any, error) {
+func (d *Decoder) array(n uint64, depth int) (any, error) {
 	if n > uint64(len(d.rest)) { // each element has a byte at least
 		return nil, errShort
 	}
@@ -232,19 +249,15 @@ func (d *bodyDecoder) array(n uint64, depth int) (any, error) {
 	return out, nil
 }
 
-func (d *bodyDecoder) mapping(n uint64, depth int) (any, error) {
+func (d *Decoder) mapping(n uint64, depth int) (any, error) {
 	if n > uint64(len(d.rest)) {
 		return nil, errShort
 	}
 	out := make(map[string]any, min(n, 1024))
 	for range n {
-		k, err := d.value(depth)
+		name, err := d.key()
 		if err != nil {
 			return nil, err
-		}
-		name, ok := k.(string)
-		if !ok {
-			return nil, fmt.Errorf("a key is %T, not a text", k)
 		}
 		if out[name], err = d.value(depth); err != nil {
 			return nil, err
@@ -253,7 +266,37 @@ func (d *bodyDecoder) mapping(n uint64, depth int) (any, error) {
 	return out, nil
 }
 
-func (d *bodyDecoder) take(n uint64) ([]byte, error) {
+// key reads a text and gives one that it has seen before without a copy.
+func (d *Decoder) key() (string, error) {
+	head, err := d.take(1)
+	if err != nil {
+		return "", err
+	}
+	if head[0]&^31 != majorText {
+		return "", fmt.Errorf("a key is not a text")
+	}
+	n, err := d.argument(head[0] & 31)
+	if err != nil {
+		return "", err
+	}
+	b, err := d.take(n)
+	if err != nil {
+		return "", err
+	}
+	if k, ok := d.keys[string(b)]; ok {
+		return k, nil
+	}
+	k := string(b)
+	if len(k) <= maxKeyLength && len(d.keys) < maxKeys {
+		if d.keys == nil {
+			d.keys = map[string]string{}
+		}
+		d.keys[k] = k
+	}
+	return k, nil
+}
+
+func (d *Decoder) take(n uint64) ([]byte, error) {
 	if n > uint64(len(d.rest)) {
 		return nil, errShort
 	}
@@ -262,7 +305,7 @@ func (d *bodyDecoder) take(n uint64) ([]byte, error) {
 	return b, nil
 }
 
-func (d *bodyDecoder) argument(info byte) (uint64, error) {
+func (d *Decoder) argument(info byte) (uint64, error) {
 	if info < 24 {
 		return uint64(info), nil
 	}

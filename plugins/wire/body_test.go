@@ -43,6 +43,25 @@ func TestBody(t *testing.T) {
 	}
 }
 
+func TestADecoderKeepsNothingOfABody(t *testing.T) {
+	var d Decoder
+	for i := range int64(2000) {
+		want := map[string]any{"id": i, strings.Repeat("k", int(i)%100): []any{i}}
+		b, err := AppendBody(nil, want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Decode(b)
+		clear(b)
+		if err != nil || !reflect.DeepEqual(got, any(want)) {
+			t.Fatalf("got %v, %v; want %v", got, err, want)
+		}
+	}
+	if len(d.keys) > maxKeys {
+		t.Errorf("got %d remembered keys; want at most %d", len(d.keys), maxKeys)
+	}
+}
+
 func TestBodyNaN(t *testing.T) {
 	b, err := AppendBody(nil, math.NaN())
 	if err != nil {

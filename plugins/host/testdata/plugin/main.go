@@ -245,6 +245,8 @@ func (t *tools) Receive(ctx actor.Context, m actor.Message) error {
 		ctx.After(time.Millisecond, actor.Message{Kind: "traced-tick", Body: string(to.Path())})
 	case "traced-tick":
 		return ctx.Tell(ctx.Lookup(actor.Path(m.Body.(string))), actor.Message{Kind: "traced", Body: ctx.Trace().String()})
+	case "topic":
+		return ctx.PublishTo("news", m)
 	case "fail-later":
 		h := ctx.Handle()
 		go h.Fail(errors.New("failed elsewhere"))
