@@ -28,6 +28,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/actord/actord/plugins/wire"
 	"github.com/actord/actord/runtime/actor"
 )
 
@@ -115,6 +116,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if err := actor.CheckName(c.Name); err != nil {
 		return c, fmt.Errorf("plugin: %w", err)
+	}
+	if c.MaxMessage > wire.MaxBody {
+		return c, fmt.Errorf("plugin %s: max-message is %d bytes; at most %d are possible", c.Name, c.MaxMessage, wire.MaxBody)
 	}
 	if len(c.Command) == 0 || c.Command[0] == "" {
 		return c, fmt.Errorf("plugin %s: no command; give the program, e.g. command = [\"./bin/%s\"]", c.Name, c.Name)

@@ -88,6 +88,18 @@ func TestLoopbackStartSucceeds(t *testing.T) {
 	}
 }
 
+func TestLoopbackAPluginRunByHandSaysWhatItIs(t *testing.T) {
+	program := filepath.Join(bin, "plugin")
+	out, err := exec.Command(program).CombinedOutput()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || !strings.Contains(string(out), "plugins.testing") {
+		t.Errorf("got %v, %s; want exit status 1 and how to use it", err, out)
+	}
+	out, err = exec.Command(program, "--describe").Output()
+	if err != nil || !strings.Contains(string(out), `"name": "trouble"`) {
+		t.Errorf("got %v, %s; want the manifest", err, out)
+	}
+}
+
 func TestLoopbackKilledPluginIsNoticedAndComesBack(t *testing.T) {
 	r := newRig(t, nil)
 	r.spawn("a", "trouble", nil, nil)

@@ -162,8 +162,9 @@ func (p *process) end(grace time.Duration) {
 			p.shutdown(grace)
 		}
 		p.runner.signal(syscall.SIGKILL)
-		if p.runner.process() != 0 {
-			<-p.runner.exited // a killed process ends
+		if p.runner.process() != 0 && !p.exitedWithin(10*time.Second) {
+			p.log().Error("plugin process cannot be killed; the kernel holds it") // Kill would wait for it
+			return
 		}
 		p.client.Kill() // it is dead: this only cleans up
 		_ = os.RemoveAll(p.dir)

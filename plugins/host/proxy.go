@@ -42,6 +42,9 @@ func (k keeper) Snapshot() (actor.State, error) {
 
 // Restore builds the instance from a state; Start then starts it.
 func (k keeper) Restore(s actor.State) error {
+	if len(s.Data) > wire.MaxBody {
+		return fmt.Errorf("plugin %s: the state has %d bytes; at most %d are handed over", k.plugin.cfg.Name, len(s.Data), wire.MaxBody)
+	}
 	return k.spawn(context.Background(), &wire.State{Version: int64(s.Version), Data: s.Data})
 }
 

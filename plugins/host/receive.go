@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/actord/actord/plugins/wire"
+	"github.com/actord/actord/runtime/actor"
 )
 
 // maxBacklog is how much of what a plugin said may wait to be done before nothing
@@ -167,8 +168,8 @@ func (s *session) record(l *wire.Log) {
 		return
 	}
 	var attrs []any
-	if in := s.instance(l.Inst); in != nil {
-		attrs = append(attrs, "actor", string(in.path))
+	if path := s.path(l.Inst); path != "" {
+		attrs = append(attrs, "actor", string(path))
 	}
 	if l.Trace != "" {
 		attrs = append(attrs, "trace", l.Trace)
@@ -183,8 +184,12 @@ func (s *session) record(l *wire.Log) {
 	_ = h.Handle(ctx, slog.NewRecord(time.Unix(0, l.UnixNanos), level, l.Message, 0)) // nobody to tell
 }
 
-func (s *session) instance(id uint32) *instance {
+// path returns where an instance lives, "" when there is no such instance.
+func (s *session) path(id uint32) actor.Path {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.instances[id]
+	if in := s.instances[id]; in != nil {
+		return in.path
+	}
+	return ""
 }

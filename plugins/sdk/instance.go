@@ -210,6 +210,9 @@ func (in *instance) snapshot(res *wire.Result) error {
 		return errors.New("the instance has failed; its state is not handed over")
 	}
 	state, err := s.Snapshot()
+	if err == nil && len(state.Data) > wire.MaxBody {
+		return fmt.Errorf("the state has %d bytes; at most %d are handed over", len(state.Data), wire.MaxBody)
+	}
 	res.State = &wire.State{Version: int64(state.Version), Data: state.Data}
 	return err
 }

@@ -34,12 +34,12 @@ func newOutbox() *outbox {
 }
 
 // sendAll sends until the outbox is closed or send fails.
-func (o *outbox) sendAll(send func(*wire.PluginFrame) error) {
+func (o *outbox) sendAll(send func(*wire.PluginFrame) error) error {
 	for range o.wake {
 		frames, acks := o.take()
 		for _, f := range frames {
-			if send(f) != nil {
-				return
+			if err := send(f); err != nil {
+				return err
 			}
 		}
 		// Acknowledge last: the host must have seen what the messages caused.
@@ -47,10 +47,14 @@ func (o *outbox) sendAll(send func(*wire.PluginFrame) error) {
 		for inst, seq := range acks {
 			packed = wire.AppendAck(packed, inst, seq)
 		}
-		if len(packed) > 0 && send(&wire.PluginFrame{Frame: &wire.PluginFrame_Ack{Ack: &wire.Ack{Packed: packed}}}) != nil {
-			return
+		if len(packed) == 0 {
+			continue
+		}
+		if err := send(&wire.PluginFrame{Frame: &wire.PluginFrame_Ack{Ack: &wire.Ack{Packed: packed}}}); err != nil {
+			return err
 		}
 	}
+	return nil
 }
 
 func (o *outbox) take() ([]*wire.PluginFrame, map[uint32]uint64) {

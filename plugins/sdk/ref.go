@@ -16,6 +16,9 @@ func (in *instance) send(cmd *wire.Command, m actor.Message) error {
 	if err != nil {
 		return fmt.Errorf("send %q: %w", m.Kind, err)
 	}
+	if len(body) > wire.MaxBody {
+		return fmt.Errorf("send %q: the body has %d bytes; at most %d leave a plugin", m.Kind, len(body), wire.MaxBody)
+	}
 	cmd.Inst, cmd.Kind, cmd.Headers, cmd.Body = in.id, m.Kind, m.Headers, body
 	in.session.out.command(cmd)
 	return nil

@@ -146,6 +146,10 @@ func (s *server) open(stream grpc.BidiStreamingServer[wire.HostFrame, wire.Plugi
 		return nil, status.Error(codes.FailedPrecondition, "the plugin has a session already")
 	}
 	s.session = newSession(s, stream.Context())
+	s.session.broken = func(err error) {
+		fmt.Fprintln(s.stderr, "the session with the daemon broke:", err)
+		go s.grpc.Stop() // ends Session, which cannot go on with half a stream
+	}
 	return s.session, nil
 }
 

@@ -23,6 +23,7 @@ type session struct {
 	ctx    context.Context
 	out    *outbox
 	level  slog.LevelVar
+	broken func(error) // called when nothing can be sent any more
 
 	mu        sync.Mutex // guards what follows
 	instances map[uint32]*instance
@@ -34,7 +35,7 @@ type session struct {
 
 func newSession(s *server, ctx context.Context) *session {
 	return &session{
-		server: s, ctx: ctx, out: newOutbox(),
+		server: s, ctx: ctx, out: newOutbox(), broken: func(error) {},
 		instances: map[uint32]*instance{}, calls: map[uint64]chan *wire.Result{},
 	}
 }
@@ -43,7 +44,11 @@ func newSession(s *server, ctx context.Context) *session {
 // process ends next.
 func (s *session) run(stream grpc.BidiStreamingServer[wire.HostFrame, wire.PluginFrame]) error {
 	var wg sync.WaitGroup
-	wg.Go(func() { s.out.sendAll(stream.Send) })
+	wg.Go(func() {
+		if err := s.out.sendAll(stream.Send); err != nil {
+			s.broken(err)
+		}
+	})
 	defer wg.Wait()
 	defer s.out.close()
 	for {

@@ -30,4 +30,5 @@ const (
 	MaxBatch      = 256
 	MaxBatchBytes = 256 << 10
 	MaxFrame      = 64 << 20 // what either side accepts at most
+	MaxBody       = 32 << 20 // of one message or state, so that it fits into a frame with others
 )
