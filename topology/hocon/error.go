@@ -11,13 +11,14 @@ import (
 // wrong and what would be right. A typed read (Node.Int and the others) returns
 // one without place and path, which Node.Wrap adds.
 type Error struct {
-	Pos     Pos
-	Path    string // dotted key path; may be empty
-	Msg     string // what is wrong
-	Hint    string // what would be right; may be empty
-	Excerpt string // the source line and a caret below it; may be empty
-	Err     error  // the cause, used as the message when Msg is empty; may be nil
-	Related []Related
+	Pos      Pos
+	Path     string // dotted key path; may be empty
+	Msg      string // what is wrong
+	Hint     string // what would be right; may be empty
+	Excerpt  string // the source line and a caret below it; may be empty
+	Err      error  // the cause, used as the message when Msg is empty; may be nil
+	Related  []Related
+	Included []Pos // the includes through which the file was read, the innermost first
 }
 
 // Related is another place that takes part in a mistake: who uses the template
@@ -89,8 +90,22 @@ func (es Errors) Report() string {
 		for _, r := range e.Related {
 			writeExcerpt(&b, r.Excerpt)
 		}
+		if n := len(e.Included); n > 0 {
+			writeExcerpt(&b, "included at "+joinPos(e.Included[:min(n, maxIncluded)])+strings.Repeat(", …", min(1, max(0, n-maxIncluded))))
+		}
 	}
 	return b.String()
+}
+
+// maxIncluded is how many includes a report shows; the innermost tell most.
+const maxIncluded = 4
+
+func joinPos(all []Pos) string {
+	texts := make([]string, len(all))
+	for i, p := range all {
+		texts[i] = p.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 func writeExcerpt(b *strings.Builder, excerpt string) {
@@ -104,6 +119,9 @@ func writeExcerpt(b *strings.Builder, excerpt string) {
 func (es Errors) orNil(files []*source) error {
 	if len(es) == 0 {
 		return nil
+	}
+	for _, e := range es {
+		e.Included = includedBy(files, e.Pos.File)
 	}
 	rank := make(map[string]int, len(files))
 	for i, f := range files {

@@ -159,6 +159,10 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), "", "the files include one another without end: %s", strings.Join(loop, " includes ")))
 		return true, nil
 	}
+	if !l.confined(abs) {
+		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), "move it there; a link must stay inside as well", "%s is outside of the folder of the root file, %s", name, l.roots[0]))
+		return true, nil
+	}
 	if l.reads++; l.reads > l.limits.Files {
 		return false, fmt.Errorf("more than %d files are included", l.limits.Files)
 	}
@@ -171,7 +175,7 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 		return false, err
 	}
 	l.files = appendNew(l.files, abs)
-	src := &source{name: name, text: string(text)}
+	src := &source{name: name, text: string(text), from: inc.at}
 	var root raw
 	if filepath.Ext(name) == ".properties" {
 		root = l.parseProperties(src)
@@ -184,6 +188,39 @@ func (l *loader) includeFile(p *parser, o *object, name string, inc included) (b
 		l.errs = append(l.errs, errorAt(inc.at, joinPath(p.path), "", "the included file %s holds an array, not fields", name))
 	}
 	return true, nil
+}
+
+// confine notes the folders that includes must stay in: that of the root file,
+// and that of what it is a link to.
+func (l *loader) confine(root string) {
+	if l.opts.Anywhere {
+		return
+	}
+	abs := absolute(root)
+	l.roots = []string{resolved(filepath.Dir(abs)), filepath.Dir(resolved(abs))}
+}
+
+// confined reports whether a file is in one of these folders, links resolved.
+func (l *loader) confined(abs string) bool {
+	if l.roots == nil {
+		return true
+	}
+	file := resolved(abs)
+	return slices.ContainsFunc(l.roots, func(root string) bool {
+		rel, err := filepath.Rel(root, file)
+		return err == nil && filepath.IsLocal(rel)
+	})
+}
+
+// resolved resolves the links in the name of a file, of which the last parts need not exist.
+func resolved(abs string) string {
+	if file, err := filepath.EvalSymlinks(abs); err == nil {
+		return file
+	}
+	if dir := filepath.Dir(abs); dir != abs {
+		return filepath.Join(resolved(dir), filepath.Base(abs))
+	}
+	return abs
 }
 
 func appendNew(all []string, s string) []string {

@@ -27,6 +27,8 @@ type Options struct {
 	Overlays []Overlay
 	// Fallback lies below everything, also before substitution.
 	Fallback *Source
+	// Anywhere lets includes read files outside of the folder of the root file.
+	Anywhere bool
 	// Limits bound the work; a zero field takes its default.
 	Limits Limits
 }
@@ -34,8 +36,16 @@ type Options struct {
 // Override is a key path and the HOCON value that it gets, as in -D key=value.
 type Override struct{ Key, Value string }
 
-// String returns what the user wrote; mistakes in an override are placed there.
-func (o Override) String() string { return "-D " + o.Key + "=" + o.Value }
+// String returns what the user wrote; mistakes in an override are placed there. A
+// value that is a secret by its key is masked.
+func (o Override) String() string {
+	value := o.Value
+	if secretWords.MatchString(o.Key) {
+		value = masked
+	}
+	value, _ = maskLine(value, 0)
+	return "-D " + o.Key + "=" + value
+}
 
 // Overlay takes the object at the dotted path From of the text and puts it over
 // the one that the top-level key Onto has, as a profile does.
@@ -80,13 +90,16 @@ func Load(path string, o Options) (*Tree, error) {
 		return nil, &Error{Pos: Pos{File: path}, Msg: "cannot be read: " + reason(err), Err: err}
 	}
 	l.files = append(l.files, absolute(path))
+	l.confine(path)
 	return l.load(&source{name: path, text: string(text)}, absolute(path))
 }
 
 // Parse resolves a text. Its name is shown in positions; includes are relative
 // to the folder of the name.
 func Parse(name string, text []byte, o Options) (*Tree, error) {
-	return newLoader(o).load(&source{name: name, text: string(text)}, absolute(name))
+	l := newLoader(o)
+	l.confine(name)
+	return l.load(&source{name: name, text: string(text)}, absolute(name))
 }
 
 // loader reads all texts of one tree.
@@ -99,6 +112,7 @@ type loader struct {
 	chain   []string // absolute names of the files that include one another now
 	values  int
 	reads   int
+	roots   []string // folders that includes must stay in; nil means anywhere
 	errs    Errors
 }
 

@@ -28,7 +28,8 @@ func (p Pos) String() string {
 type source struct {
 	name     string
 	text     string
-	override bool // from the command line: places are shown without line and column
+	from     place // the include that asked for it; zero for the first
+	override bool  // from the command line: places are shown without line and column
 }
 
 // place is the compact form of a Pos.
@@ -58,8 +59,8 @@ func (s *source) locate(off int) place {
 // maxExcerpt bounds an excerpt in runes: a file of one long line stays readable.
 const maxExcerpt = 160
 
-// excerpt returns the line and below it a caret under the column. Tabs before
-// the column are kept, so that the caret stands right at any tab width.
+// excerpt returns the line and below it a caret under the column. What looks like
+// a secret is masked.
 func (s *source) excerpt(line, col int) string {
 	if line < 1 || s.override {
 		return ""
@@ -73,16 +74,10 @@ func (s *source) excerpt(line, col int) string {
 		text = rest
 	}
 	text, _, _ = strings.Cut(text, "\n")
-	runes := []rune(strings.TrimRight(text, "\r"))
-	at := min(max(col-1, 0), len(runes))
+	text, at := maskLine(strings.TrimRight(text, "\r"), max(col-1, 0))
+	runes := []rune(text)
+	at = min(at, len(runes))
 	from := max(0, at-maxExcerpt/2)
 	runes, at = runes[from:min(len(runes), from+maxExcerpt)], at-from
-	var caret strings.Builder
-	for _, c := range runes[:at] {
-		if c != '\t' {
-			c = ' '
-		}
-		caret.WriteRune(c)
-	}
-	return string(runes) + "\n" + caret.String() + "^"
+	return string(runes) + "\n" + underline(runes, at)
 }

@@ -1,5 +1,7 @@
 package hocon
 
+import "slices"
+
 // Tree is a loaded file with all it included.
 type Tree struct {
 	Root    *Node
@@ -20,6 +22,29 @@ func (t *Tree) Excerpt(p Pos) string {
 		}
 	}
 	return ""
+}
+
+// Included returns the includes through which a file was read, the innermost first;
+// nil for the root file.
+func (t *Tree) Included(file string) []Pos {
+	if t == nil {
+		return nil
+	}
+	return includedBy(t.sources, file)
+}
+
+func includedBy(sources []*source, file string) []Pos {
+	var out []Pos
+	for len(out) < len(sources) {
+		i := slices.IndexFunc(sources, func(s *source) bool { return s.name == file })
+		if i < 0 || sources[i].from.src == nil {
+			break
+		}
+		p := sources[i].from.pos()
+		out = append(out, p)
+		file = p.File
+	}
+	return out
 }
 
 // Lookup follows a path of keys from the root; nil if it leads nowhere.
