@@ -54,10 +54,7 @@ func (a *Actor) Resize(ctx context.Context, conf *Pool[actor.Message]) error {
 		conf = &Pool[actor.Message]{Size: 1}
 	}
 	hired, err := p.resize(*conf)
-	for _, n := range hired {
-		err = errors.Join(err, (&Actor{n}).Started(ctx))
-	}
-	return err
+	return errors.Join(err, allStarted(ctx, hired))
 }
 
 // enlarge makes a plain actor a pool, between two messages.
@@ -228,9 +225,19 @@ func (a *Actor) routeesStarted(ctx context.Context) error {
 	if !ok || c.props.Load().running == nil {
 		return nil
 	}
-	var errs []error
+	var routees []*node
 	for _, r := range c.props.Load().running.cells() {
-		errs = append(errs, (&Actor{&r.node}).Started(ctx))
+		routees = append(routees, &r.node)
+	}
+	return allStarted(ctx, routees)
+}
+
+func allStarted(ctx context.Context, routees []*node) error {
+	var errs []error
+	for _, n := range routees {
+		if err := (&Actor{n}).Started(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", n.path, err))
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -29,6 +29,7 @@ func actorUnit(a *spec.Actor) unit {
 		spec: runtime.Spec{
 			Name: a.Path.Name(), Behaviour: a.Behaviour, New: a.Prepared.New,
 			Priority: runtime.Ranker(a.Rank),
+			Pool:     poolOf(a.Pool),
 			Settings: runtime.Settings{
 				Mailbox: a.Mailbox, Supervision: &a.Supervision, ChildSupervision: &a.ChildSupervision,
 				StopTimeout: a.StopTimeout, OnFull: onFull[a.OnFull],
@@ -138,7 +139,10 @@ func (c crew) update(ctx context.Context, u unit) error {
 	if !ok {
 		return c.start(ctx, u)
 	}
-	return a.Update(u.spec.Settings, u.spec.Priority)
+	if err := a.Update(u.spec.Settings, u.spec.Priority); err != nil {
+		return err
+	}
+	return a.Resize(ctx, u.spec.Pool)
 }
 
 // swap gives the running actor the behaviour of u. An actor that supervision has

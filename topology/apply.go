@@ -88,6 +88,9 @@ func (tx *transaction) undoWith(u undo) { tx.back = append(tx.back, u) }
 // do carries out one step, or several starts of actors.
 func (tx *transaction) do(ctx context.Context, steps []plan.Step) error {
 	s := steps[0]
+	if s.Topic.Old != nil || s.Topic.New != nil {
+		return tx.topic(s.Topic)
+	}
 	switch s.Kind {
 	case plan.Configure:
 		tx.undoWith(func(context.Context) error { return tx.top.configure(tx.old.Spec) })

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/actord/actord/runtime"
@@ -27,8 +28,12 @@ func (s *subscriptions) attach(sys *runtime.System) {
 			if !slices.Contains(sub.Events, e.Kind()) || (sub.When != nil && !sub.When(actor.EventMessage(e))) {
 				continue
 			}
-			if kind, path, err := sub.To.Parse(actor.User); err == nil && kind == actor.PathTarget {
+			switch kind, path, err := sub.To.Parse(actor.User); {
+			case err != nil:
+			case kind == actor.PathTarget:
 				sys.TellEvent(path, e)
+			case kind == actor.TopicTarget:
+				sys.TellEvent(runtime.TopicPath(strings.TrimPrefix(string(sub.To), "topic:")), e)
 			}
 		}
 	})

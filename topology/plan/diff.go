@@ -19,18 +19,23 @@ func Diff(old, new *spec.System) Plan {
 	} else {
 		d.system(old, new)
 	}
+	d.renames(old, new)
 	d.actors(old.Actors, new.Actors)
 	d.bridges(old.Bridges, new.Bridges)
 	d.plugins(old.Plugins, new.Plugins)
+	d.topics(old.Topics, new.Topics)
 	return Plan{Steps: d.ordered(), Unchanged: d.unchanged}
 }
 
 // differ collects steps by when they are done; see the package comment.
 type differ struct {
-	configure, bridgeStops, plugin, starts, replaces, updates, reconfigures []Step
+	configure, bridgeStops, plugin, starts, moves, replaces, updates, reconfigures []Step
+	openTopics, topicChanges, closeTopics                                   []Step
 	subscriptions, bridgeChanges, bridgeStarts, stops, closes, process      []Step
 
 	unchanged int
+	from      map[actor.Path]*spec.Actor // by its new path, what is renamed
+	renamed   map[actor.Path]bool        // by its old path
 }
 
 func (d *differ) ordered() []Step {
@@ -38,8 +43,8 @@ func (d *differ) ordered() []Step {
 	slices.Reverse(d.stops)
 	slices.Reverse(d.closes)
 	return slices.Concat(
-		d.configure, d.bridgeStops, d.plugin, d.starts, d.replaces, d.updates, d.reconfigures,
-		d.subscriptions, d.bridgeChanges, d.bridgeStarts, d.stops, d.closes, d.process,
+		d.configure, d.bridgeStops, d.plugin, d.openTopics, d.starts, d.replaces, d.updates, d.reconfigures,
+		d.topicChanges, d.subscriptions, d.bridgeChanges, d.bridgeStarts, d.stops, d.closes, d.closeTopics, d.process,
 	)
 }
 

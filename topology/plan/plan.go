@@ -16,20 +16,21 @@ const (
 	Configure   Kind = iota // system: takes settings of system, log and reload
 	Subscribe               // system: the subscriptions to events become those of the new system
 	Start                   // actor with all below it, or bridge: is started
+	Rename                  // actor with all below it: lives at another path, with its mailbox and its state
 	Stop                    // actor with all below it, or bridge: is stopped
 	Replace                 // actor with all below it, or bridge: is stopped and started anew
 	Update                  // actor or bridge: takes settings that are not arguments, in place
 	Reconfigure             // actor or bridge: takes arguments, in place or by handover
-	Rewire                  // bridge: takes routes, the connection stays
+	Rewire                  // bridge: takes routes, the connection stays; topic: takes subscribers
 	Reconnect               // bridge: gets a new connection
-	Open                    // plugin: is made known, and started if it is eager
+	Open                    // plugin: is made known, and started if it is eager; topic: is made known
 	Swap                    // plugin: a new process takes over
-	Close                   // plugin: its process ends
+	Close                   // plugin: its process ends; topic: is forgotten
 	Process                 // nothing: a restart of the daemon is needed
 )
 
 var kinds = [...]struct{ mark, name string }{
-	{"~", "configure"}, {"~", "subscribe"}, {"+", "start"}, {"-", "stop"}, {"±", "replace"}, {"~", "update"},
+	{"~", "configure"}, {"~", "subscribe"}, {"+", "start"}, {"»", "rename"}, {"-", "stop"}, {"±", "replace"}, {"~", "update"},
 	{"~", "reconfigure"}, {"~", "rewire"}, {"~", "reconnect"}, {"+", "open"}, {"±", "swap"}, {"-", "close"},
 	{"!", "needs a restart of the daemon:"},
 }
@@ -40,16 +41,17 @@ func (k Kind) String() string { return kinds[k].name }
 // Change is what something was and what it becomes; nil where it is not there.
 type Change[T any] struct{ Old, New *T }
 
-// Step is one thing to do. One of Actor, Bridge and Plugin is set, none for what
+// Step is one thing to do. One of Actor, Bridge, Plugin and Topic is set, none for what
 // concerns the system as a whole.
 type Step struct {
 	Kind    Kind
-	Path    actor.Path // of the actor or the bridge, else ""
+	Path    actor.Path // of the actor or the bridge, else ""; after a rename the new one
 	Reasons []Reason   // the settings that differ; none for what comes or goes
 
 	Actor  Change[spec.Actor]
 	Bridge Change[spec.Bridge]
 	Plugin Change[spec.Plugin]
+	Topic  Change[spec.Topic]
 }
 
 // Reason is a setting that differs. Texts are for people, secrets are masked; ""
@@ -111,12 +113,18 @@ func (s Step) String() string {
 
 func (s Step) subject() string {
 	switch {
+	case s.Kind == Rename:
+		return string(s.Actor.Old.Path + " → " + s.Path)
 	case s.Path != "":
 		return string(s.Path)
 	case s.Plugin.New != nil:
 		return "plugin " + s.Plugin.New.Name
 	case s.Plugin.Old != nil:
 		return "plugin " + s.Plugin.Old.Name
+	case s.Topic.New != nil:
+		return "topic " + s.Topic.New.Name
+	case s.Topic.Old != nil:
+		return "topic " + s.Topic.Old.Name
 	}
 	return "system"
 }
@@ -133,7 +141,7 @@ func (s Step) detail() string {
 		words = append(words, s.Bridge.New.Type)
 	case s.Kind == Stop:
 		a = s.Actor.Old
-	case s.Kind != Replace:
+	case s.Kind != Replace && s.Kind != Rename:
 		return ""
 	}
 	if n := below(a); n > 0 {

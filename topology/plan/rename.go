@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/topology/spec"
+)
+
+// renames finds the actors that get another path: the new one says where it was,
+// or the old one says that it was where it goes back to. Both parents must stay,
+// since what comes or goes with its parent is started or stopped with it, and the
+// behaviour must be the same.
+func (d *differ) renames(old, new *spec.System) {
+	was := func(a *spec.Actor) bool { return a.Was != "" }
+	if !slices.ContainsFunc(slices.Collect(old.All()), was) && !slices.ContainsFunc(slices.Collect(new.All()), was) {
+		return
+	}
+	d.from, d.renamed = map[actor.Path]*spec.Actor{}, map[actor.Path]bool{}
+	before, after := byPath(old), byPath(new)
+	goesTo := map[actor.Path]*spec.Actor{}
+	for a := range old.All() {
+		if a.Was != "" {
+			goesTo[a.Was] = a
+		}
+	}
+	for a := range new.All() {
+		if before[a.Path] != nil {
+			continue
+		}
+		for _, o := range []*spec.Actor{before[a.Was], goesTo[a.Path]} {
+			if o == nil || after[o.Path] != nil || d.renamed[o.Path] || o.Behaviour != a.Behaviour {
+				continue
+			}
+			if stays(before, a.Path.Parent()) && stays(after, o.Path.Parent()) {
+				d.from[a.Path], d.renamed[o.Path] = o, true
+				break
+			}
+		}
+	}
+}
+
+func byPath(s *spec.System) map[actor.Path]*spec.Actor {
+	out := map[actor.Path]*spec.Actor{}
+	for a := range s.All() {
+		out[a.Path] = a
+	}
+	return out
+}
+
+func stays(in map[actor.Path]*spec.Actor, parent actor.Path) bool {
+	return parent == actor.User || in[parent] != nil
+}
+
+func (d *differ) move(old, new *spec.Actor) {
+	reasons := relevant(slices.Concat(compare(old.Settings, new.Settings), compare(old.ArgSettings, new.ArgSettings)))
+	d.moves = append(d.moves, Step{Kind: Rename, Path: new.Path, Reasons: reasons, Actor: Change[spec.Actor]{Old: old, New: new}})
+}
