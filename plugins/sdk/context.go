@@ -17,6 +17,7 @@ type callContext struct {
 	letter *letter // the current message; nil in a hook
 	seq    uint64  // its number at the host; 0 for a tick
 	trace  actor.TraceID
+	conduct
 }
 
 func (c *callContext) enter(l *letter) {

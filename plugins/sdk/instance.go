@@ -266,7 +266,7 @@ func (in *instance) tick(t *timer) {
 // handle runs the handler on the current message and reports a failure.
 func (in *instance) handle() bool {
 	seq := in.lent.seq
-	err := guard(func() error { return in.behavior.Receive(&in.lent, in.lent.letter.msg) })
+	err := guard(func() error { return in.acting().Receive(&in.lent, in.lent.letter.msg) })
 	in.lent.leave()
 	if err != nil {
 		in.fail(seq, err, stackOf(err))

@@ -130,6 +130,8 @@ type Context interface {
 	// the actor. Both may be used from any goroutine after the call.
 	Letter() Letter
 	Handle() Handle
+
+	Conduct
 }
 
 // KindTerminated is the kind of the message a watcher gets. Its body is a map

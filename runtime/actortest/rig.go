@@ -46,6 +46,7 @@ type Rig struct {
 	log     *slog.Logger
 	logged  lockedBuffer
 	elapsed time.Duration // how far Advance went
+	conduct conduct
 
 	mu       sync.Mutex // guards what follows
 	refused  map[actor.Path]error
@@ -102,16 +103,24 @@ func (r *Rig) Tell(m actor.Message) error { return r.TellFrom("", m) }
 // error.
 func (r *Rig) TellFrom(from actor.Path, m actor.Message) error {
 	r.tb.Helper()
-	before := actor.CopyBody(m.Body)
 	l := &letter{message: m, trace: actor.NewTraceID()}
 	if from != "" {
 		l.sender = ref{r, from}
 	}
-	err := r.call(l, func(ctx actor.Context) error { return r.b.Receive(ctx, m) })
+	r.listen()
+	return r.handle(l)
+}
+
+// handle handles one message, and what it leaves to do.
+func (r *Rig) handle(l *letter) error {
+	r.tb.Helper()
+	m := l.message
+	before := actor.CopyBody(m.Body)
+	err := r.call(l, func(ctx actor.Context) error { return r.acting().Receive(ctx, m) })
 	if !sameBody(before, m.Body) {
 		r.tb.Errorf("the body of a %q was changed in place\n got: %v\nwant: %v", m.Kind, m.Body, before)
 	}
-	return err
+	return r.follow(l, err)
 }
 
 // Do runs f with a context of the behaviour, as between two messages, e.g. to

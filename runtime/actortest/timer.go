@@ -50,7 +50,7 @@ func (r *Rig) Advance(d time.Duration) error {
 			r.elapsed = until
 			return nil
 		}
-		if err := r.Tell(m); err != nil {
+		if err := r.handle(&letter{message: m, trace: actor.NewTraceID()}); err != nil {
 			return err
 		}
 	}
