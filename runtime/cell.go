@@ -271,6 +271,9 @@ func (c *cell[T]) giveBack(back []actor.Letter) {
 	envs := make([]envelope[T], 0, len(back))
 	for _, l := range back {
 		if own, ok := l.(letter[T]); ok {
+			if own.env.meta == nil {
+				own.env.meta = own.meta // the trace that it got when it was handled
+			}
 			envs = append(envs, own.env)
 		} else if m, ok := any(l.Message()).(T); ok {
 			envs = append(envs, envelope[T]{msg: m, sender: l.Sender(), meta: metaOf(l)})
