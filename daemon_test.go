@@ -44,6 +44,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T, name string) string {
 	t.Helper()
 	programs.once.Do(func() {
+		readSources()
 		programs.dir, programs.err = os.MkdirTemp("", "actord")
 		for out, pkg := range map[string]string{"actord": "./cmd/actord", "fraud": "./examples/orders/fraud"} {
 			args := append([]string{"build"}, buildFlags...)
@@ -57,6 +58,17 @@ func program(t *testing.T, name string) string {
 		t.Fatal(programs.err)
 	}
 	return filepath.Join(programs.dir, name)
+}
+
+// readSources looks at every folder with sources, so that go test does not take
+// the result of an earlier program for this one's.
+func readSources() {
+	_ = filepath.WalkDir(".", func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.IsDir() && (e.Name() == ".git" || path == "bin" || path == "out") {
+			return filepath.SkipDir
+		}
+		return nil
+	})
 }
 
 // record is one line of the daemon's log.
