@@ -153,10 +153,7 @@ func heir[T any](old Receiver[T], make func() (Receiver[T], error)) (Receiver[T]
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w", err)
 	}
-	if err := to.Restore(s); err != nil {
-		return nil, fmt.Errorf("restore state version %d: %w", s.Version, err)
-	}
-	return next, nil
+	return next, restore(to, s)
 }
 
 // open starts the routees, the first one with the heir.
