@@ -9,7 +9,8 @@
 //     that had already left for the plugin return to the actor's mailbox.
 //   - A process that dies fails all of its actors with ErrCrashed and is started
 //     again, with growing delays. Messages that it had and did not acknowledge
-//     become dead letters, because they may have been handled (at most once).
+//     become dead letters, because they may have been handled, or are handled
+//     again (Config.AtLeastOnce).
 //   - A process that hangs, or that speaks nonsense, is killed and counts as
 //     died. Nothing that a process writes to its standard output or error can
 //     hurt the daemon.
@@ -52,6 +53,11 @@ type Config struct {
 	StopTimeout    time.Duration // for what an instance still has when it is stopped
 	HealthEvery    time.Duration // how often the process is asked whether it lives
 	HealthTimeout  time.Duration // how long it may take to answer
+
+	// AtLeastOnce gives the messages that a process had when it died back to their
+	// actors, which may handle some of them twice; one that is being handled at two
+	// deaths becomes a dead letter. Otherwise all of them become dead letters.
+	AtLeastOnce bool
 
 	MaxMessage int // bytes of one message's body
 	Window     Window

@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	rt "github.com/actord/actord/runtime"
 	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/runtime/supervise"
 )
 
 func TestLoopbackStartErrors(t *testing.T) {
@@ -164,7 +166,13 @@ func (p *Plugin) sentAll(n uint64) bool {
 }
 
 func TestLoopbackEveryMessageIsAccountedForWhenThePluginIsKilled(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Window.Messages = 64 })
+	for _, again := range []bool{false, true} {
+		t.Run(fmt.Sprintf("at least once %t", again), func(t *testing.T) { killUnderLoad(t, again) })
+	}
+}
+
+func killUnderLoad(t *testing.T, again bool) {
+	r := newRig(t, func(c *Config) { c.Window.Messages, c.AtLeastOnce = 64, again })
 	r.spawn("echo", "echo", map[string]any{"to": "/user/probe"}, bounded(256))
 	const n, kills = 6000, 3
 	done := make(chan error, 1)
@@ -178,20 +186,24 @@ func TestLoopbackEveryMessageIsAccountedForWhenThePluginIsKilled(t *testing.T) {
 		}
 		done <- nil
 	}()
-	killed, last, arrived := 0, int64(-1), 0
+	arrived := map[int64]int{}
+	killed, last, repeats := 0, int64(-1), 0
 	limit := time.After(patience)
-	for arrived+len(r.lettered(actor.ReasonCrashed)) < n {
+	for len(arrived)+len(r.lettered(actor.ReasonCrashed)) < n {
 		select {
 		case m := <-r.probed:
-			if arrived++; m.Body.(int64) <= last {
-				t.Fatalf("got %v after %d; want order, and each once", m.Body, last)
+			i := m.Body.(int64)
+			if arrived[i]++; arrived[i] > 1 {
+				repeats++
+			} else if i <= last {
+				t.Fatalf("got %d after %d; want order", i, last)
 			}
-			last = m.Body.(int64)
+			last = max(last, i)
 		case <-time.After(10 * time.Millisecond):
 		case <-limit:
-			t.Fatalf("got %d arrived and %d dead of %d", arrived, len(r.lettered("")), n)
+			t.Fatalf("got %d arrived and %d dead of %d", len(arrived), len(r.lettered("")), n)
 		}
-		if killed < kills && arrived > (killed+1)*n/(kills+2) {
+		if killed < kills && len(arrived) > (killed+1)*n/(kills+2) {
 			if pid := r.plugin.PID(); pid != 0 && syscall.Kill(pid, syscall.SIGKILL) == nil {
 				killed++
 			}
@@ -200,8 +212,65 @@ func TestLoopbackEveryMessageIsAccountedForWhenThePluginIsKilled(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if dead := len(r.lettered(actor.ReasonCrashed)); dead > kills*64 {
-		t.Errorf("got %d dead letters; want at most a window for each of %d kills", dead, kills)
+	dead := len(r.lettered(actor.ReasonCrashed))
+	t.Logf("%d dead letters, %d handled again", dead, repeats)
+	switch {
+	case !again && (repeats > 0 || dead > kills*64):
+		t.Errorf("got %d handled twice and %d dead letters; want none twice and at most a window for each of %d kills", repeats, dead, kills)
+	case again && (dead > 0 || repeats > kills*64):
+		t.Errorf("got %d dead letters and %d handled twice; want none dead and at most a window for each of %d kills", dead, repeats, kills)
+	}
+}
+
+func TestLoopbackAMessageThatKillsTwiceIsADeadLetter(t *testing.T) {
+	r := newRig(t, func(c *Config) { c.AtLeastOnce = true })
+	r.spawn("trouble", "trouble", nil, nil)
+	r.tell("/user/trouble", "exit", "poison")
+	r.tell("/user/trouble", "ok", "good")
+	if got := fmt.Sprint(r.ask("/user/trouble", "seen", nil).Body); got != "[good]" {
+		t.Errorf("got %s handled; want [good]", got)
+	}
+	if got := fmt.Sprint(r.lettered(actor.ReasonCrashed)); got != "[poison]" {
+		t.Errorf("got dead letters %s; want [poison]", got)
+	}
+	if got := len(seen[actor.PluginExited](r)); got != 2 {
+		t.Errorf("got %d deaths; want 2", got)
+	}
+}
+
+func TestLoopbackFailuresUnderLoadKeepTheOrder(t *testing.T) {
+	for _, d := range []supervise.Directive{supervise.Restart, supervise.Resume} {
+		t.Run(d.String(), func(t *testing.T) {
+			r := newRig(t, func(c *Config) { c.Window.Messages = 256 })
+			r.spawn("echo", "echo", map[string]any{"to": "/user/probe"}, func(s *rt.Settings) {
+				bounded(512)(s)
+				s.Supervision = &supervise.Strategy{OnFailure: d, MaxRestarts: supervise.Unlimited}
+			})
+			const n, every = 8000, 97
+			failures := 0
+			for i := range n {
+				kind := "n"
+				if i%every == 50 {
+					kind, failures = []string{"error", "panic"}[i%2], failures+1
+				}
+				r.tell("/user/echo", kind, int64(i))
+			}
+			for i := range n {
+				if i%every == 50 {
+					continue
+				}
+				if got := r.probe(); got.Body != int64(i) {
+					t.Fatalf("got %v; want %d: each once and in order", got.Body, i)
+				}
+			}
+			eventually(t, "each failed message is a dead letter", func() bool { return len(r.lettered("")) == failures })
+			if got := len(r.lettered(actor.ReasonFailed)); got != failures {
+				t.Errorf("got %d failed messages; want %d", got, failures)
+			}
+			if got := len(seen[actor.Failed](r)); got != failures {
+				t.Errorf("got %d failures; want %d", got, failures)
+			}
+		})
 	}
 }
 

@@ -208,6 +208,9 @@ func (in *instance) acked(seq uint64, out []finished) []finished {
 	for n < len(in.pending) && in.pending[n].seq <= seq {
 		bytes += in.pending[n].size
 		out = append(out, finished{in.handle, in.pending[n].letter})
+		if in.session.cfg.AtLeastOnce {
+			in.session.poison.clear(in.suspect(in.pending[n].letter))
+		}
 		n++
 	}
 	if n == 0 {
@@ -320,14 +323,18 @@ func (in *instance) report(err error) {
 // wake gives the actor a turn. A full mailbox is as good: there will be turns.
 func (in *instance) wake() { actor.Offer(context.Background(), in.self, wakeUp) }
 
-// crash fails the instance because its process is gone: what had left for it
-// becomes dead letters, what had not goes back.
+// crash fails the instance because its process is gone. What had not left for it
+// goes back; what had becomes dead letters, or goes back as well.
 func (in *instance) crash() {
 	s := in.session
 	s.mu.Lock()
 	in.failed = true
-	in.takeBack(s.sent)
-	lost := in.acked(s.sent, nil)
+	fate := s.sent // up to here messages are lost
+	if s.cfg.AtLeastOnce {
+		fate = in.poisoned()
+	}
+	in.takeBack(fate)
+	lost := in.acked(fate, nil)
 	err, known := s.crashed(), in.reported
 	s.mu.Unlock()
 	for _, l := range lost {
@@ -336,6 +343,23 @@ func (in *instance) crash() {
 	if !known {
 		in.report(err)
 	}
+}
+
+// poisoned returns the message that was being handled when it saw two processes
+// die, 0 when there is none; mu is held.
+func (in *instance) poisoned() uint64 {
+	if len(in.pending) == 0 {
+		return 0
+	}
+	first := in.pending[0]
+	if first.seq > in.session.sent || !in.session.poison.again(in.suspect(first.letter)) {
+		return 0
+	}
+	return first.seq
+}
+
+func (in *instance) suspect(l actor.Letter) suspect {
+	return suspect{in.path, l.Trace(), l.Message().Kind}
 }
 
 // flush gives back what the instance could not handle, but not before the actor

@@ -46,6 +46,7 @@ type Plugin struct {
 	stop     context.CancelFunc
 	done     chan struct{} // closed when run has ended
 	workers  sync.WaitGroup
+	poison   suspects
 
 	mu      sync.Mutex // guards what follows
 	proc    *process   // nil while there is none
@@ -105,7 +106,7 @@ func (p *Plugin) Factories() []actor.Factory {
 
 // up makes proc the present process.
 func (p *Plugin) up(proc *process) *session {
-	s := newSession(p.cfg, &p.workers)
+	s := newSession(p.cfg, &p.workers, &p.poison)
 	p.mu.Lock()
 	p.proc, p.live = proc, s
 	close(p.changed)

@@ -41,6 +41,7 @@ type session struct {
 	backlog int        // work that the plugin gave and that is not done
 	drained *sync.Cond // told when backlog shrinks
 	workers *sync.WaitGroup
+	poison  *suspects
 
 	finished []finished   // scratch of the reader
 	decoder  wire.Decoder // of the reader
@@ -66,9 +67,9 @@ type frame struct {
 // stream is the session's stream as the host sees it.
 type stream = grpc.BidiStreamingClient[wire.HostFrame, wire.PluginFrame]
 
-func newSession(cfg Config, workers *sync.WaitGroup) *session {
+func newSession(cfg Config, workers *sync.WaitGroup, poison *suspects) *session {
 	s := &session{
-		cfg: cfg, workers: workers, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		cfg: cfg, workers: workers, poison: poison, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		instances: map[uint32]*instance{}, calls: map[uint64]call{},
 	}
 	s.drained = sync.NewCond(&s.mu)

@@ -61,7 +61,7 @@ func fakeSession(w Window, instances int) (*session, []*instance) {
 	if err != nil {
 		panic(err)
 	}
-	s := newSession(cfg, &sync.WaitGroup{})
+	s := newSession(cfg, &sync.WaitGroup{}, &suspects{})
 	var out []*instance
 	for i := range instances {
 		in := &instance{session: s, id: uint32(i + 1), handle: &fakeHandle{}}

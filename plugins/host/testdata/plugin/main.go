@@ -73,6 +73,12 @@ func (e *echo) Start(ctx actor.Context) error {
 }
 
 func (e *echo) Receive(ctx actor.Context, m actor.Message) error {
+	switch m.Kind {
+	case "error":
+		return errors.New("asked to")
+	case "panic":
+		panic("asked to")
+	}
 	if len(e.to) == 0 {
 		return ctx.Reply(m)
 	}
