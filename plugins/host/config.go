@@ -69,6 +69,9 @@ type Config struct {
 	Topic   func(string) actor.Ref     // resolves topics that its arguments do not name; nil knows none
 }
 
+// Nobody is a Config.Lookup that finds no actor, for tests and tools.
+func Nobody(actor.Path) actor.Ref { return nil }
+
 // Window is how much a plugin may have and not yet have acknowledged. One actor
 // takes at most a quarter of the messages.
 type Window struct {

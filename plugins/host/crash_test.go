@@ -489,7 +489,7 @@ func openFiles(t *testing.T) int {
 // waits to be killed.
 func beAHost(program string) {
 	cfg := testConfig("")
-	cfg.Command, cfg.Lookup = []string{program}, func(actor.Path) actor.Ref { return nil }
+	cfg.Command, cfg.Lookup = []string{program}, Nobody
 	p, err := Open(context.Background(), cfg)
 	if err != nil {
 		fmt.Println(err)

@@ -12,7 +12,7 @@ import (
 // The behaviours of a plugin keep the same promises as those that are built in.
 func TestLoopbackPluginKeepsTheContract(t *testing.T) {
 	cfg := testConfig("plugin")
-	cfg.Lookup = func(actor.Path) actor.Ref { return nil }
+	cfg.Lookup = Nobody
 	p, err := Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/actord/actord/plugins/sdktest"
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/runtime/actortest"
 )
@@ -111,8 +112,10 @@ func TestStateMovesOn(t *testing.T) {
 }
 
 func TestScoreKeepsTheContract(t *testing.T) {
-	actortest.Suite(t, Score, actortest.Case{
+	c := actortest.Case{
 		Args:     map[string]any{"to": "/user/worker"},
 		Messages: []actor.Message{order("ann", "FI", int64(10)), order("bob", "SE", 10.5)},
-	})
+	}
+	t.Run("built in", func(t *testing.T) { actortest.Suite(t, Score, c) })
+	t.Run("as a plugin", func(t *testing.T) { sdktest.Suite(t, ".", map[string]actortest.Case{"score": c}) })
 }
