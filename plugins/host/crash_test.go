@@ -49,6 +49,7 @@ func TestLoopbackStartErrors(t *testing.T) {
 		{"it exits", mode("exit"), []string{"exit status 3", "no licence found"}},
 		{"another protocol version", mode("version"), []string{"version 9", "version 1", "rebuild"}},
 		{"it does not get ready", func(c *Config) { mode("silent")(c); c.StartTimeout = 200 * time.Millisecond }, []string{"did not get ready within 200ms"}},
+		{"it listens and does not answer", func(c *Config) { mode("deaf")(c); c.StartTimeout = 300 * time.Millisecond }, []string{"did not get ready within 300ms"}},
 		{"another checksum", func(c *Config) { c.SHA256 = strings.Repeat("0", 64) }, []string{"has sha256", "change sha256"}},
 		{"no checksum at all", func(c *Config) { c.SHA256 = "abc" }, []string{"64 hexadecimal digits"}},
 		{"a bad name", func(c *Config) { c.Name = "a/b" }, []string{"a/b"}},

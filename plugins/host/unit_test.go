@@ -282,3 +282,22 @@ func ExampleOpen() {
 		fmt.Println(f.Schema().Name)
 	}
 }
+
+// Lines and what was cut off are all of the input but the line ends.
+func FuzzEachLine(f *testing.F) {
+	f.Add("a\nb\r\n", 3)
+	f.Add(strings.Repeat("x", maxLine), 2)
+	f.Fuzz(func(t *testing.T, in string, times int) {
+		in = strings.Repeat(in, max(1, min(times, 2000)))
+		total := 0
+		eachLine(strings.NewReader(in), func(line string, cut int) {
+			if len(line) > maxLine || strings.Contains(line, "\n") {
+				t.Fatalf("got a line of %d bytes; want one line of at most %d", len(line), maxLine)
+			}
+			total += len(line) + cut
+		})
+		if total > len(in) || total < len(in)-strings.Count(in, "\n")-strings.Count(in, "\r") {
+			t.Errorf("got %d bytes of %d", total, len(in))
+		}
+	})
+}

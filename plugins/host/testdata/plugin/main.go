@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -36,6 +37,13 @@ func atStart(mode string) {
 		fmt.Println("1|9|unix|/nowhere|grpc|")
 		select {}
 	case "silent":
+		select {}
+	case "deaf":
+		l, err := net.Listen("unix", os.Getenv("PLUGIN_UNIX_SOCKET_DIR")+"/deaf")
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("1|1|unix|%s|grpc|\n", l.Addr())
 		select {}
 	case "chatty":
 		fmt.Println("hello before the handshake")
