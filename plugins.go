@@ -62,7 +62,7 @@ func (p *plugins) open(ctx context.Context, s *spec.Plugin) (topology.PluginHost
 		restarts = math.MaxInt
 	}
 	h, err := host.Open(ctx, host.Config{
-		Name: s.Name, Command: s.Command, SHA256: s.SHA256, Env: s.Env, EnvAllow: s.EnvAllow,
+		Name: s.Name, Command: s.Command, SHA256: s.SHA256, Env: revealed(s.Env), EnvAllow: s.EnvAllow,
 		HandlerTimeout: s.HandlerTimeout, StopTimeout: s.StopTimeout,
 		Window: host.Window{Messages: s.Window.Messages, Bytes: int(s.Window.Bytes)},
 		Restart: host.Restart{
@@ -79,4 +79,13 @@ func (p *plugins) open(ctx context.Context, s *spec.Plugin) (topology.PluginHost
 		return nil, fmt.Errorf("%s is version %s, want %s; install that version or change plugins.%s.version", s.Command[0], has, s.Version, s.Name)
 	}
 	return h, nil
+}
+
+// revealed returns what a process gets to see.
+func revealed(env map[string]actor.Secret) map[string]string {
+	out := make(map[string]string, len(env))
+	for name, value := range env {
+		out[name] = value.Reveal()
+	}
+	return out
 }

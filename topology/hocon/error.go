@@ -17,6 +17,7 @@ type Error struct {
 	Hint     string // what would be right; may be empty
 	Excerpt  string // the source line and a caret below it; may be empty
 	Err      error  // the cause, used as the message when Msg is empty; may be nil
+	Rule     string // short name of what was violated, for tools; may be empty
 	Related  []Related
 	Included []Pos // the includes through which the file was read, the innermost first
 }

@@ -10,6 +10,37 @@ func (n *Node) WithText(text string) *Node {
 	return &c
 }
 
+// WithElems returns an array of other elements in the place of n.
+func (n *Node) WithElems(elems []*Node) *Node {
+	c := *n
+	c.Kind, c.Text, c.kids, c.names = Array, "", elems, nil
+	return &c
+}
+
+// WithFields returns an object of other fields in the place of n. The keys are
+// those of keys, one for each value; what is put in keeps its place and path.
+func (n *Node) WithFields(keys []string, values []*Node) *Node {
+	c := *n
+	c.Kind, c.Text, c.names = Object, "", nil
+	c.kids = make([]*Node, len(keys))
+	for i, key := range keys {
+		c.kids[i] = values[i]
+		if values[i].key != key {
+			from := values[i]
+			kid := new(*from)
+			kid.key, kid.index, kid.from = key, -1, from
+			c.kids[i] = kid
+		}
+	}
+	c.reindex()
+	return &c
+}
+
+// FromEnv reports whether a text was read from the environment by a substitution.
+func (n *Node) FromEnv() bool {
+	return n != nil && len(n.Via) > 0 && n.Via[len(n.Via)-1] == n.Pos
+}
+
 // Rewrite returns n with other scalars and keys inside. The function leaf is asked
 // for every number, text, bool and null, key for the keys of objects; both return
 // what they get where nothing is to change. What leaf returns may be a value from

@@ -199,7 +199,7 @@ func (c *checker) behaviour(a *Actor, e *entry, v *value) {
 	}
 	at := usage{path: a.Path, value: v, at: []string{"args"}, network: "tcp"}
 	fields := f.Schema().Fields
-	a.Args, a.Prepared, ok = c.arguments(at, f, fields, args.raw(fields))
+	a.Args, a.Prepared, ok = c.arguments(at, f, fields, c.reveal(args, fields).raw(fields))
 	if ok {
 		a.ArgSettings = settings("args", actor.Handover, fields, a.Args)
 	}

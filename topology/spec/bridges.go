@@ -45,7 +45,7 @@ func (c *checker) oneBridge(name string, own, defaults *value) *Bridge {
 
 	at := usage{path: b.Path, value: v, network: network(b.Type)}
 	var args map[string]any
-	args, b.Prepared, ok = c.arguments(at, bridgeFactory{f}, fields, v.raw(fields))
+	args, b.Prepared, ok = c.arguments(at, bridgeFactory{f}, fields, c.reveal(v, fields).raw(fields))
 	if !ok {
 		return b
 	}

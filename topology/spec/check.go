@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -23,6 +24,12 @@ type Options struct {
 	// Before is the result of an earlier check, usually of what is applied. Actors
 	// that did not change since then are taken over as they are. May be nil.
 	Before *System
+	// Secrets reads what secret fields refer to; a zero one when nil.
+	Secrets *Secrets
+	// Lint looks for what is likely wrong but works; see System.Warnings.
+	Lint bool
+	// Strict makes mistakes of such warnings.
+	Strict bool
 }
 
 // Check is the function of the same name with options.
@@ -30,22 +37,36 @@ func (o Options) Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
 	c := &checker{
 		problems: problems{tree: t}, reg: reg,
 		commons: map[signature]*common{}, scalars: map[scalar]*value{}, merges: map[[2]*value]*value{},
+		secrets: cmp.Or(o.Secrets, &Secrets{}),
 	}
 	if o.Before != nil {
 		c.before = o.Before.memory
 	}
 	s := c.file()
+	if s != nil && (o.Lint || o.Strict) {
+		c.lint(s)
+	}
+	if o.Strict {
+		c.errs, c.warnings = append(c.errs, c.warnings...), nil
+	}
 	if err := c.result(); err != nil {
 		return nil, err
 	}
+	if o.Lint {
+		s.Warnings = c.sorted(c.warnings)
+	}
+	s.Files = c.secrets.Files()
 	return s, nil
 }
 
 // Plugins reads the plugins section alone. The error is hocon.Errors with the
 // mistakes of that section. A tree without actord has no plugins; Check reports
 // that.
-func Plugins(t *hocon.Tree) ([]*Plugin, error) {
-	c := &checker{problems: problems{tree: t}}
+func Plugins(t *hocon.Tree) ([]*Plugin, error) { return Options{}.Plugins(t) }
+
+// Plugins is the function of the same name with options.
+func (o Options) Plugins(t *hocon.Tree) ([]*Plugin, error) {
+	c := &checker{problems: problems{tree: t}, secrets: cmp.Or(o.Secrets, &Secrets{})}
 	file := valueOf(t.Lookup(root))
 	plugins := c.plugins(file.get("plugin-defaults"), file.get("plugins"))
 	if err := c.result(); err != nil {
@@ -64,11 +85,15 @@ type checker struct {
 	bridge    map[string]*value   // by name
 	topic     map[string]bool     // the names of all
 	listeners []listener
-	made      int // actors that foreach and count make
+	wires     []wire // targets that stand outside of actors
+	made      int    // actors that foreach and count make
 
 	commons map[signature]*common
 	scalars map[scalar]*value
 	merges  map[[2]*value]*value
+
+	secrets      *Secrets
+	secretFields map[*actor.Field]bool // whether a secret is among the fields of which this is the first
 
 	before       *memory // of the check before; nil when there was none
 	number       int     // of actors
@@ -80,10 +105,10 @@ type checker struct {
 
 // memory is what a check leaves for the next one.
 type memory struct {
-	groups                       []*group
-	declared                     map[actor.Path]bool
-	topic                        map[string]bool
-	defaults, templates, bridges *value
+	groups                               []*group
+	declared                             map[actor.Path]bool
+	topic                                map[string]bool
+	defaults, templates, bridges, topics *value
 }
 
 // memory makes that of this check, without what only the check itself needs.
@@ -95,7 +120,7 @@ func (c *checker) memory(file *value) *memory {
 		}
 		return nil
 	}
-	return &memory{groups: c.groups, declared: c.declared, topic: c.topic, defaults: fresh("actor-defaults"), templates: fresh("templates"), bridges: fresh("bridges")}
+	return &memory{groups: c.groups, declared: c.declared, topic: c.topic, defaults: fresh("actor-defaults"), templates: fresh("templates"), bridges: fresh("bridges"), topics: fresh("topics")}
 }
 
 func trim(groups []*group) {
@@ -122,7 +147,7 @@ func (c *checker) file() *System {
 		return nil
 	}
 	file := valueOf(n)
-	values, errs := fileSchema.Decode(file.sections())
+	values, errs := fileSchema.Decode(c.sections(file))
 	c.fields(file, nil, errs)
 	c.declare(file)
 
@@ -141,12 +166,12 @@ func (c *checker) file() *System {
 
 // sections returns what is in actord { } for its schema. Sections with names of
 // the author's choice are read elsewhere; here it counts that they are objects.
-func (v *value) sections() map[string]any {
+func (c *checker) sections(v *value) map[string]any {
 	named := v.only(func(key string) bool {
 		f, ok := fileSchema.Field(key)
 		return ok && f.Kind == actor.MapField && v.get(key).isObject()
 	})
-	out := v.without(named.keys()...).raw(fileSchema.Fields)
+	out := c.reveal(v.without(named.keys()...), fileSchema.Fields).raw(fileSchema.Fields)
 	for _, key := range named.keys() {
 		out[key] = map[string]any{}
 	}
@@ -222,6 +247,7 @@ func (c *checker) subscriptions(file *value, confs []subscriptionConf) []Subscri
 		sub := Subscription{To: conf.To, Events: conf.Events}
 		n, _ := file.find(at)
 		sub.Pos = n.Pos
+		c.wire("", actor.User, conf.To, file, append(slices.Clip(at), "to"))
 		if err := c.target(actor.User, conf.To); err != nil {
 			c.at(file, append(slices.Clip(at), "to"), err)
 		} else if conf.To == actor.ToReply {

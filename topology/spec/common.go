@@ -14,9 +14,9 @@ import (
 // It depends on the texts of the block alone and neither on the actor's path nor
 // on other actors, so actors that say the same share it.
 type common struct {
-	template Actor // the fields that every actor with this block has
-	digest   string
-	conf     actorConf
+	template   Actor // the fields that every actor with this block has
+	digest     string
+	saysOnFull bool
 }
 
 // into gives an actor what its block says.
@@ -124,6 +124,8 @@ func (c *checker) readCommon(v, own *value) *common {
 	c.fields(v, nil, c.misplaced(a.Behaviour, errs))
 	c.fillActor(k, v, own, values, broken(errs))
 	k.digest = digest(a.Settings)
+	k.saysOnFull = !v.get("on-full").isNull()
+	c.implicitOverflow(v, a.Mailbox)
 	return k
 }
 
@@ -131,7 +133,6 @@ func (c *checker) readCommon(v, own *value) *common {
 func (c *checker) fillActor(k *common, v, own *value, values map[string]any, bad map[string]bool) {
 	maps.DeleteFunc(values, func(key string, _ any) bool { return bad[key] || key == "args" || key == "children" })
 	a, conf := &k.template, actor.Fill[actorConf](values)
-	k.conf = conf
 	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
 	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
 	a.Was = c.was(v, conf.Was)

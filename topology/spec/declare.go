@@ -77,7 +77,7 @@ func (c *checker) declare(file *value) {
 	var before []*group
 	if m := c.before; m != nil {
 		c.equalTopics = maps.Equal(m.topic, c.topic)
-		c.equalBridges = m.bridges.equal(file.get("bridges"))
+		c.equalBridges = m.bridges.equal(file.get("bridges")) && m.topics.equal(file.get("topics"))
 		c.equalTop = m.defaults.equal(file.get("actor-defaults")) && m.templates.equal(file.get("templates"))
 		before = m.groups
 	}
@@ -173,7 +173,7 @@ func (c *checker) unchanged(parent actor.Path, key string, v *value, was *group)
 	a.entry = entry{group: &a.group, was: was.entries[0], same: true}
 	a.list[0] = &a.entry
 	a.entries = a.list[:]
-	c.place(parent, &a.entry)
+	c.locate(parent, &a.entry)
 	return &a.group
 }
 
@@ -205,7 +205,7 @@ func (c *checker) declareGroup(parent actor.Path, key string, v *value, was *gro
 			e.was = was.entries[i]
 			e.same = equal && it.equal(e.was.item)
 		}
-		if c.place(parent, e) {
+		if c.locate(parent, e) {
 			g.entries = append(g.entries, e)
 		}
 	}
@@ -253,9 +253,9 @@ func (c *checker) pattern(full *value, key string, many bool) *hocon.Node {
 	return name.node
 }
 
-// place gives an entry its path and declares what is below it; false when its
+// locate gives an entry its path and declares what is below it; false when its
 // name is wrong.
-func (c *checker) place(parent actor.Path, e *entry) bool {
+func (c *checker) locate(parent actor.Path, e *entry) bool {
 	c.number++
 	if e.same {
 		e.path = e.was.path

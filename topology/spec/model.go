@@ -29,6 +29,9 @@ type System struct {
 	Settings []Setting // of system, log, reload and events, keys as in the file
 	Hash     string    // of the whole configuration, without what is cosmetic
 
+	Warnings hocon.Errors // what is likely wrong but works
+	Files    []string     // with secrets, absolute names: a change of one is a change of the configuration
+
 	memory *memory // for the next check
 }
 
@@ -117,8 +120,8 @@ type Plugin struct {
 	HandlerTimeout time.Duration
 	StopTimeout    time.Duration
 	Window         Window
-	Env            map[string]string // set for the process
-	EnvAllow       []string          // passed on from the daemon's environment
+	Env            map[string]actor.Secret // set for the process
+	EnvAllow       []string                // passed on from the daemon's environment
 
 	Settings []Setting
 	Hash     string

@@ -164,7 +164,7 @@ func TestPlugins(t *testing.T) {
 	if p.Restart.MaxRestarts != supervise.Unlimited || p.Restart.Backoff.Min != time.Second || p.Window != (Window{1024, 4 << 20}) {
 		t.Errorf("got %+v", p)
 	}
-	if want := map[string]string{"A": "1"}; !reflect.DeepEqual(p.Env, want) {
+	if want := map[string]actor.Secret{"A": "1"}; !reflect.DeepEqual(p.Env, want) {
 		t.Errorf("env: got %v, want %v", p.Env, want)
 	}
 	if want := []string{"PATH", "HOME", "LANG", "TZ"}; !slices.Equal(p.EnvAllow, want) {

@@ -35,7 +35,7 @@ func (c *checker) plugins(defaults, block *value) []*Plugin {
 }
 
 func (c *checker) plugin(name string, own, v *value) *Plugin {
-	values, errs := pluginSchema.Decode(v.raw(pluginSchema.Fields))
+	values, errs := pluginSchema.Decode(c.reveal(v, pluginSchema.Fields).raw(pluginSchema.Fields))
 	c.fields(v, nil, errs)
 	p := &Plugin{Name: name, Pos: own.node.KeyPos}
 	bad := broken(errs)

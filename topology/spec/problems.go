@@ -18,8 +18,11 @@ type problems struct {
 	tree     *hocon.Tree
 	errs     hocon.Errors
 	seen     map[string]*noted
-	reported int    // all that was added, repetitions counted
-	user     *entry // the actor that is read; nil when it is none
+	warnings hocon.Errors
+	warned   map[string]bool
+	hidden   []string // texts of secrets
+	reported int      // all that was added, repetitions counted
+	user     *entry   // the actor that is read; nil when it is none
 }
 
 // noted is a mistake and how many actors have it.
@@ -166,8 +169,18 @@ func (p *problems) result() error {
 	if len(p.errs) == 0 {
 		return nil
 	}
+	return p.sorted(p.errs)
+}
+
+// sorted puts mistakes in reading order, the main file first, and takes secrets
+// out of them.
+func (p *problems) sorted(errs hocon.Errors) hocon.Errors {
 	main := p.tree.Root.Pos.File
-	slices.SortStableFunc(p.errs, func(a, b *hocon.Error) int {
+	for _, e := range errs {
+		p.mask(e)
+		e.Included = p.tree.Included(e.Pos.File)
+	}
+	slices.SortStableFunc(errs, func(a, b *hocon.Error) int {
 		return cmp.Or(
 			compareBool(b.Pos.File == main, a.Pos.File == main),
 			cmp.Compare(a.Pos.File, b.Pos.File),
@@ -175,8 +188,30 @@ func (p *problems) result() error {
 			cmp.Compare(a.Pos.Col, b.Pos.Col),
 		)
 	})
-	return p.errs
+	return errs
 }
+
+// mask takes the texts of secrets out of a mistake.
+func (p *problems) mask(e *hocon.Error) {
+	for _, text := range p.hidden {
+		if len(text) < minHidden {
+			continue // it would be found in innocent words
+		}
+		if e.Msg == "" && e.Err != nil && strings.Contains(e.Err.Error(), text) {
+			e.Msg = e.Err.Error()
+		}
+		if strings.Contains(e.Msg, text) {
+			e.Msg, e.Err = strings.ReplaceAll(e.Msg, text, masked), nil
+		}
+		e.Excerpt = hocon.MaskExcerpt(e.Excerpt, []string{text})
+		for i := range e.Related {
+			e.Related[i].Excerpt = hocon.MaskExcerpt(e.Related[i].Excerpt, []string{text})
+		}
+	}
+}
+
+// minHidden is the length from which the text of a secret is looked for.
+const minHidden = 4
 
 func compareBool(a, b bool) int {
 	switch {

@@ -132,12 +132,12 @@ type pluginConf struct {
 
 // pluginShared is what plugin-defaults may hold as well.
 type pluginShared struct {
-	Restart        pluginRestartConf `conf:"restart" doc:"how a dead process is started again" class:"replace"`
-	HandlerTimeout time.Duration     `conf:"handler-timeout" default:"30s" min:"1ms" doc:"how long the handling of a message may take" class:"replace"`
-	StopTimeout    time.Duration     `conf:"stop-timeout" default:"5s" min:"0s" doc:"how long the process may take to end" class:"replace"`
-	Window         windowConf        `conf:"window" doc:"what the process may have received and not yet handled" class:"replace"`
-	Env            map[string]string `conf:"env" doc:"environment variables of the process" class:"replace"`
-	EnvAllow       []string          `conf:"env-allow" doc:"variables of the daemon that the process gets as well; PATH, HOME, LANG and TZ unless set" class:"replace"`
+	Restart        pluginRestartConf       `conf:"restart" doc:"how a dead process is started again" class:"replace"`
+	HandlerTimeout time.Duration           `conf:"handler-timeout" default:"30s" min:"1ms" doc:"how long the handling of a message may take" class:"replace"`
+	StopTimeout    time.Duration           `conf:"stop-timeout" default:"5s" min:"0s" doc:"how long the process may take to end" class:"replace"`
+	Window         windowConf              `conf:"window" doc:"what the process may have received and not yet handled" class:"replace"`
+	Env            map[string]actor.Secret `conf:"env" doc:"environment variables of the process; each may be { env = NAME }, { file = PATH } or { command = [ … ] }" class:"replace"`
+	EnvAllow       []string                `conf:"env-allow" doc:"variables of the daemon that the process gets as well; PATH, HOME, LANG and TZ unless set" class:"replace"`
 }
 
 type pluginRestartConf struct {

@@ -22,19 +22,24 @@ import (
 type Setting struct {
 	Key   string      // dotted, from the section, e.g. mailbox.capacity or args.rules[0].to
 	Class actor.Class // what a reload does with a change; never ""
-	Text  string      // to compare; may hold a secret
+	Text  string      // to compare; of a secret it is a hash, of what only looks like one it may be the text
 }
 
 // masked is shown in place of a secret.
-const masked = "***"
+const masked = actor.Masked
+
+// hashed begins the text of a secret.
+const hashed = "secret:"
 
 var secretWords = []string{"password", "passwd", "passphrase", "secret", "token", "credential", "authorization", "apikey", "privatekey"}
 
 // Shown returns the text for people: values whose key speaks of a secret,
 // variables of a plugin's environment and passwords in addresses are masked.
 func (s Setting) Shown() string {
-	key := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(s.Key))
-	if s.Text != `""` && (strings.HasPrefix(s.Key, "env.") || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })) {
+	if strings.HasPrefix(s.Text, hashed) {
+		return masked
+	}
+	if s.Text != `""` && (strings.HasPrefix(s.Key, "env.") || secretLike(s.Key)) {
 		return masked
 	}
 	if !strings.Contains(s.Text, "://") || !strings.Contains(s.Text, "@") {
@@ -49,6 +54,12 @@ func (s Setting) Shown() string {
 	}
 	u.User = url.User(masked)
 	return strings.ReplaceAll(u.String(), "%2A", "*")
+}
+
+// secretLike reports whether a key speaks of a secret.
+func secretLike(key string) bool {
+	key = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key))
+	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })
 }
 
 // settings writes decoded values as settings, in the order of the schema. Fields
@@ -134,6 +145,12 @@ func canonical(f *actor.Field, v any) string {
 		}
 	}
 	switch v := v.(type) {
+	case actor.Secret:
+		if v == "" {
+			return `""`
+		}
+		h := sha256.Sum256([]byte("actord\x00" + v.Reveal()))
+		return hashed + hex.EncodeToString(h[:8])
 	case bool:
 		if v {
 			return "on"

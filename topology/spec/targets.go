@@ -30,6 +30,9 @@ func (c *checker) arguments(u usage, f actor.Factory, fields []actor.Field, raw 
 		text, _ := v.(string)
 		switch {
 		case f.Kind == actor.TargetField && text != "":
+			if c.user == nil {
+				c.wire(u.path, u.path, actor.Target(text), u.value, path)
+			}
 			if err := c.target(u.path, actor.Target(text)); err != nil {
 				c.at(u.value, path, err)
 			}
@@ -48,6 +51,14 @@ func (c *checker) arguments(u usage, f actor.Factory, fields []actor.Field, raw 
 		return nil, actor.Prepared{}, false
 	}
 	return args, p, true
+}
+
+// wire notes a target that stands outside of actors.
+func (c *checker) wire(from, base actor.Path, t actor.Target, v *value, at []string) {
+	if _, to, err := t.Parse(base); err == nil && to != "" {
+		n, rest := v.find(at)
+		c.wires = append(c.wires, wire{from, to, n, rest})
+	}
 }
 
 // use is something that an actor names and that must be there.

@@ -157,6 +157,18 @@ func (v *value) only(accept func(key string) bool) *value {
 	return out
 }
 
+// whole returns a node with all that is in the value.
+func (v *value) whole() *hocon.Node {
+	if !v.isObject() || !v.made {
+		return v.node
+	}
+	nodes := make([]*hocon.Node, len(v.fields))
+	for i, f := range v.fields {
+		nodes[i] = f.value.whole()
+	}
+	return v.node.WithFields(v.keys(), nodes)
+}
+
 // entries yields the fields of an object that are not null.
 func entries(v *value) iter.Seq2[string, *value] {
 	return func(yield func(string, *value) bool) {
@@ -280,7 +292,7 @@ func (v *value) equal(other *value) bool {
 
 func isText(k actor.FieldKind) bool {
 	switch k {
-	case actor.StringField, actor.EnumField, actor.TargetField, actor.ExprField, actor.AddressField, actor.FileField:
+	case actor.StringField, actor.EnumField, actor.TargetField, actor.ExprField, actor.AddressField, actor.FileField, actor.SecretField:
 		return true
 	}
 	return false
