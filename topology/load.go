@@ -33,6 +33,9 @@ type Source struct {
 	Options  hocon.Options   // environment and overrides
 	Registry *actor.Registry // what is built in
 	Open     OpenPlugin      // nil: plugins are an error
+	Lint     bool            // look for what is likely wrong but works as well; see spec.System.Warnings
+	Strict   bool            // such things are mistakes
+	NoExec   bool            // no command is run for a secret
 }
 
 // Revision is a configuration that was loaded and found right.
@@ -40,6 +43,7 @@ type Revision struct {
 	Tree    *hocon.Tree
 	Spec    *spec.System
 	plugins map[string]*openPlugin
+	secrets []string // files with secrets
 }
 
 // openPlugin is a plugin's host with what it was opened from.
@@ -47,6 +51,7 @@ type openPlugin struct {
 	spec    *spec.Plugin
 	program string // fingerprint of the program file
 	host    PluginHost
+	offers  []actor.Factory // of the host; the same ones at every check, so that it can tell that nothing changed
 }
 
 // same reports whether the plugin that p declares is this very one.
@@ -93,7 +98,12 @@ func (s Source) Offers(ctx context.Context) (*actor.Registry, error) {
 
 func (s Source) check(ctx context.Context, tree *hocon.Tree, running *Revision) (*Revision, error) {
 	rev := &Revision{Tree: tree, plugins: map[string]*openPlugin{}}
-	declared, err := spec.Plugins(tree)
+	o := spec.Options{Secrets: &spec.Secrets{Env: s.Options.Env, NoExec: s.NoExec}, Lint: s.Lint, Strict: s.Strict}
+	if running != nil {
+		o.Before = running.Spec
+	}
+	defer func() { rev.secrets = o.Secrets.Files() }()
+	declared, err := o.Plugins(tree)
 	if err != nil {
 		return rev, err
 	}
@@ -101,7 +111,7 @@ func (s Source) check(ctx context.Context, tree *hocon.Tree, running *Revision) 
 	if err := rev.openAll(ctx, s.Open, declared, running, reg); err != nil {
 		return rev, errors.Join(err, rev.Close(ctx, running))
 	}
-	rev.Spec, err = spec.Check(tree, reg)
+	rev.Spec, err = o.Check(tree, reg)
 	if err != nil {
 		return rev, errors.Join(err, rev.Close(ctx, running))
 	}
@@ -118,7 +128,7 @@ func (r *Revision) openAll(ctx context.Context, open OpenPlugin, declared []*spe
 			continue
 		}
 		r.plugins[p.Name] = o
-		for _, f := range o.host.Factories() {
+		for _, f := range o.offers {
 			if err := reg.AddBehaviour(f); err != nil {
 				errs = append(errs, &hocon.Error{Pos: p.Pos, Path: "plugins." + p.Name, Err: err, Excerpt: r.Tree.Excerpt(p.Pos)})
 			}
@@ -142,7 +152,7 @@ func openOne(ctx context.Context, open OpenPlugin, p *spec.Plugin, running *Revi
 	if err != nil {
 		return nil, err
 	}
-	return &openPlugin{spec: p, program: program, host: host}, nil
+	return &openPlugin{spec: p, program: program, host: host, offers: host.Factories()}, nil
 }
 
 // programs returns the files of the plugins' programs, to be watched.

@@ -277,6 +277,7 @@ func rootFailure(name string) runtime.RootFailure {
 func watched(r *Revision) []string {
 	files := append([]string(nil), r.Tree.Files...)
 	files = append(files, r.Tree.Missing...)
+	files = append(files, r.secrets...)
 	return append(files, r.programs()...)
 }
 
