@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime"
 	"sync"
 	"time"
 
@@ -119,6 +120,7 @@ func (s *session) sendAll(ctx context.Context, st stream) error {
 			return context.Cause(ctx)
 		case <-s.wake:
 		}
+		runtime.Gosched() // senders that are at work may have more
 		for _, f := range s.take() {
 			if st.Send(f.f) != nil {
 				<-ctx.Done() // receiveAll learns why

@@ -198,7 +198,7 @@ func (h handle) Fail(err error, back ...actor.Letter) bool {
 	if h.in.ctx.Err() != nil {
 		return false
 	}
-	h.in.push(item{kind: itemFail, err: err, back: back})
+	h.in.push(item{kind: itemFail, order: &order{err: err, back: back}})
 	return true
 }
 

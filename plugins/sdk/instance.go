@@ -25,17 +25,22 @@ const (
 	itemFail
 )
 
-// item is one thing for an instance to do.
+// item is one thing for an instance to do: a message, or an order. Queues are
+// made of items, so they are small.
 type item struct {
 	kind     itemKind
-	delivery wire.Delivery // itemMessage
-	timer    *timer        // itemTick
-	call     uint64        // to be answered
-	text     string        // the behaviour's name, or the path
-	data     []byte        // arguments
-	state    *wire.State
-	err      error // itemFail, nil when letters are only given back
-	back     []actor.Letter
+	delivery wire.Delivery // of itemMessage
+	*order                 // of the others
+}
+
+type order struct {
+	timer *timer // itemTick
+	call  uint64 // to be answered
+	text  string // the behaviour's name, or the path
+	data  []byte // arguments
+	state *wire.State
+	err   error // itemFail, nil when letters are only given back
+	back  []actor.Letter
 }
 
 // instance is one actor's behaviour in this process. It has a goroutine only
@@ -48,6 +53,7 @@ type instance struct {
 
 	mu      sync.Mutex // guards what follows
 	queue   []item
+	spare   []item // the memory of the batch, for the next queue
 	running bool
 	timers  map[*timer]struct{}
 	ended   bool
@@ -113,10 +119,11 @@ func (in *instance) next() bool {
 	defer in.mu.Unlock()
 	if len(in.queue) == 0 || in.ended {
 		in.running = false
+		in.queue, in.spare = nil, nil // an idle instance keeps nothing
 		in.session.busy.Add(-1)
 		return false
 	}
-	in.batch, in.queue = in.queue, nil
+	in.batch, in.queue, in.spare = in.queue, in.spare[:0], in.queue[:0]
 	return true
 }
 

@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/actord/actord/plugins/wire"
@@ -36,6 +37,7 @@ func newOutbox() *outbox {
 // sendAll sends until the outbox is closed or send fails.
 func (o *outbox) sendAll(send func(*wire.PluginFrame) error) error {
 	for range o.wake {
+		runtime.Gosched() // whoever is at work may have more to say
 		frames, acks := o.take()
 		for _, f := range frames {
 			if err := send(f); err != nil {

@@ -75,15 +75,15 @@ func (s *session) take(f *wire.HostFrame) error {
 	case *wire.HostFrame_Spawn:
 		s.spawn(f.Spawn)
 	case *wire.HostFrame_Start:
-		s.push(f.Start.Inst, item{kind: itemStart, call: f.Start.Call, text: f.Start.Path})
+		s.push(f.Start.Inst, item{kind: itemStart, order: &order{call: f.Start.Call, text: f.Start.Path}})
 	case *wire.HostFrame_Stop:
-		s.push(f.Stop.Inst, item{kind: itemStop, call: f.Stop.Call})
+		s.push(f.Stop.Inst, item{kind: itemStop, order: &order{call: f.Stop.Call}})
 	case *wire.HostFrame_Snapshot:
-		s.push(f.Snapshot.Inst, item{kind: itemSnapshot, call: f.Snapshot.Call})
+		s.push(f.Snapshot.Inst, item{kind: itemSnapshot, order: &order{call: f.Snapshot.Call}})
 	case *wire.HostFrame_Reconfigure:
-		s.push(f.Reconfigure.Inst, item{kind: itemReconfigure, call: f.Reconfigure.Call, data: f.Reconfigure.Args})
+		s.push(f.Reconfigure.Inst, item{kind: itemReconfigure, order: &order{call: f.Reconfigure.Call, data: f.Reconfigure.Args}})
 	case *wire.HostFrame_Resume:
-		s.push(f.Resume.Inst, item{kind: itemResume})
+		s.push(f.Resume.Inst, item{kind: itemResume, order: &order{}})
 	case *wire.HostFrame_Result:
 		s.answer(f.Result)
 	}
@@ -130,7 +130,7 @@ func (s *session) spawn(f *wire.Spawn) {
 	s.mu.Lock()
 	s.instances[f.Inst] = in
 	s.mu.Unlock()
-	in.push(item{kind: itemSpawn, call: f.Call, text: f.Behaviour, data: f.Args, state: f.State})
+	in.push(item{kind: itemSpawn, order: &order{call: f.Call, text: f.Behaviour, data: f.Args, state: f.State}})
 }
 
 // forget ends an instance's membership.
@@ -154,7 +154,7 @@ func (s *session) stopAll(grace time.Duration) int {
 		s.idle = nil
 	}
 	for _, in := range s.instances {
-		in.push(item{kind: itemStop})
+		in.push(item{kind: itemStop, order: &order{}})
 	}
 	s.mu.Unlock()
 	limit := time.NewTimer(grace)

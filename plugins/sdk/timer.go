@@ -25,7 +25,7 @@ func (in *instance) arm(d, every time.Duration, m actor.Message) *timer {
 		return t
 	}
 	in.timers[t] = struct{}{}
-	t.clock = time.AfterFunc(max(d, 0), func() { in.push(item{kind: itemTick, timer: t}) })
+	t.clock = time.AfterFunc(max(d, 0), func() { in.push(item{kind: itemTick, order: &order{timer: t}}) })
 	return t
 }
 
