@@ -85,12 +85,7 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 			return s // also an address that cannot be looked up, such as of an ask
 		}
 	}
-	if strings.HasPrefix(target, tempPrefix) {
-		in.session.mu.Lock()
-		defer in.session.mu.Unlock()
-		return in.askers.find(target)
-	}
-	if to := in.targets[target]; to != nil {
+	if to := in.known(target); to != nil || strings.HasPrefix(target, tempPrefix) {
 		return to
 	}
 	cfg := &in.session.cfg
@@ -101,6 +96,16 @@ func (in *instance) resolve(target string, cause actor.Letter) actor.Ref {
 		return cfg.Lookup(actor.Path(target))
 	}
 	return nil
+}
+
+// known returns a target of the arguments, or one of the last askers.
+func (in *instance) known(target string) actor.Ref {
+	in.session.mu.Lock()
+	defer in.session.mu.Unlock()
+	if to := in.targets[target]; to != nil {
+		return to
+	}
+	return in.askers.refs[target]
 }
 
 // tempPrefix begins the addresses that cannot be looked up.
@@ -127,14 +132,6 @@ func (a *askers) add(path string, ref actor.Ref) {
 		delete(a.refs, a.order[0])
 		a.order = a.order[1:]
 	}
-}
-
-// find returns the asker, nil when there were too many since.
-func (a *askers) find(path string) actor.Ref {
-	if ref, ok := a.refs[path]; ok {
-		return ref
-	}
-	return nil
 }
 
 // letters unpacks the messages that an instance gives back.
