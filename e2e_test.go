@@ -48,7 +48,7 @@ actord {
     in.orders { path = /orders, kind = order, to = /user/intake }
     in.count { path = /count, method = GET, to = /user/tally, kind = count, reply = ask }
   }
-  plugins.fraud { command = [%q], restart { min = 10ms, max = 100ms, max-restarts = unlimited } }
+  plugins.fraud { command = [%q], delivery = at-most-once, restart { min = 10ms, max = 100ms, max-restarts = unlimited } }
   actors {
     intake {
       behaviour = router

@@ -117,6 +117,8 @@ type Plugin struct {
 	SHA256         string // of the program, lower-case hex; "" accepts any
 	Version        string // that the plugin must have; "" accepts any
 	Restart        PluginRestart
+	Delivery       string // at-least-once or at-most-once
+	MaxMessage     actor.Size
 	HandlerTimeout time.Duration
 	StopTimeout    time.Duration
 	Window         Window

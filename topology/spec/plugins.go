@@ -46,6 +46,7 @@ func (c *checker) plugin(name string, own, v *value) *Plugin {
 	conf := actor.Fill[pluginConf](values)
 	p.Command, p.Version = conf.Command, conf.Version
 	p.SHA256 = strings.ToLower(conf.SHA256)
+	p.Delivery, p.MaxMessage = conf.Delivery, conf.MaxMessage
 	p.HandlerTimeout, p.StopTimeout = conf.HandlerTimeout, conf.StopTimeout
 	p.Window, p.Env, p.EnvAllow = Window(conf.Window), conf.Env, conf.EnvAllow
 	p.Restart = PluginRestart{

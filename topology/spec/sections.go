@@ -133,6 +133,8 @@ type pluginConf struct {
 // pluginShared is what plugin-defaults may hold as well.
 type pluginShared struct {
 	Restart        pluginRestartConf       `conf:"restart" doc:"how a dead process is started again" class:"replace"`
+	Delivery       string                  `conf:"delivery" default:"at-least-once" enum:"at-least-once|at-most-once" doc:"what happens to messages that a process had not acknowledged when it died: handled again, or dead letters" class:"replace"`
+	MaxMessage     actor.Size              `conf:"max-message" default:"4MiB" min:"1KiB" max:"32MiB" doc:"how large a message may be" class:"replace"`
 	HandlerTimeout time.Duration           `conf:"handler-timeout" default:"30s" min:"1ms" doc:"how long the handling of a message may take" class:"replace"`
 	StopTimeout    time.Duration           `conf:"stop-timeout" default:"5s" min:"0s" doc:"how long the process may take to end" class:"replace"`
 	Window         windowConf              `conf:"window" doc:"what the process may have received and not yet handled" class:"replace"`
