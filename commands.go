@@ -39,7 +39,7 @@ func (a *app) hocon(_ context.Context, args []string) int {
 }
 
 func (a *app) loadAny(file string) (*hocon.Tree, error) {
-	o := hocon.Options{Env: a.env, Overrides: a.overrides}
+	o := hocon.Options{Env: a.env, Overrides: a.overrides, Overlays: a.overlays, Anywhere: true}
 	if file != "-" {
 		return hocon.Load(file, o)
 	}

@@ -29,16 +29,6 @@ func (a *app) load(ctx context.Context, args []string) (topology.Source, *topolo
 	return src, rev, rev.Close(context.WithoutCancel(ctx), nil)
 }
 
-// check finds every mistake in a configuration.
-func (a *app) check(ctx context.Context, args []string) int {
-	src, rev, err := a.load(ctx, args)
-	if err != nil {
-		return a.fail(err)
-	}
-	fmt.Fprintf(a.out, "%s is right: %s\n", src.File, summary(rev.Spec))
-	return ExitOK
-}
-
 func summary(s *spec.System) string {
 	actors := 0
 	for range s.All() {

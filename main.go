@@ -47,6 +47,8 @@ type app struct {
 	extend    []func(*actor.Registry) error
 	config    string // --config
 	overrides []hocon.Override
+	overlays  []hocon.Overlay // --profile
+	checking  checking
 }
 
 // command is one verb of the command line.
@@ -58,7 +60,7 @@ type command struct {
 
 var commands = []command{
 	{"run", "", "run the system and keep it equal to its file", (*app).run, nil},
-	{"check", "[FILE]", "find every mistake in a configuration; exit 1 when there is one", (*app).check, nil},
+	{"check", "[FILE]", "find every mistake in a configuration; exit 1 when there is one", (*app).check, (*app).checkFlags},
 	{"plan", "[FILE]", "show what a reload would do; exit 2 when it would change something", (*app).plan, nil},
 	{"hocon", "FILE", "resolve any HOCON file and print it as JSON", (*app).hocon, nil},
 	{"list", "[NAME]", "list behaviours and bridges with their arguments", (*app).list, nil},
@@ -93,6 +95,11 @@ func (a *app) main(ctx context.Context, args []string) int {
 	fs.Usage = func() { a.commandUsage(c, fs) }
 	fs.StringVar(&a.config, "config", "", "the configuration `file`; $ACTORD_CONFIG, then ./application.conf when not given")
 	fs.Func("D", "override one `key=value`, e.g. -D actord.log.level=debug; may be repeated", a.override)
+	fs.Func("profile", "put profiles.`NAME` of the file over the rest of it; may be repeated", a.profile)
+	fs.Func("env-file", "read NAME=value lines from a `file`, for variables that the environment does not have", a.envFile)
+	if c.flags != nil {
+		c.flags(a, fs)
+	}
 	rest, err := parse(fs, args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -128,6 +135,37 @@ func (a *app) override(s string) error {
 	return nil
 }
 
+func (a *app) profile(names string) error {
+	for name := range strings.SplitSeq(names, ",") {
+		if name == "" || strings.Contains(name, ".") {
+			return fmt.Errorf("want the name of a profile, e.g. staging")
+		}
+		a.overlays = append(a.overlays, hocon.Overlay{From: "actord.profiles." + name, Onto: "actord"})
+	}
+	return nil
+}
+
+func (a *app) envFile(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	more, err := readEnvFile(f, name)
+	if err != nil {
+		return err
+	}
+	env := a.env
+	a.env = func(key string) (string, bool) {
+		if v, ok := env(key); ok {
+			return v, true
+		}
+		v, ok := more[key]
+		return v, ok
+	}
+	return nil
+}
+
 func commandNames() []string {
 	names := make([]string, len(commands))
 	for i, c := range commands {
@@ -145,6 +183,8 @@ func (a *app) usage(w io.Writer) {
 Flags of every command:
   --config FILE    the configuration; $ACTORD_CONFIG, then ./application.conf when not given
   -D key=value     override one key; may be repeated
+  --profile NAME   put profiles.NAME of the file over the rest of it; may be repeated
+  --env-file FILE  NAME=value lines for variables that the environment does not have
 
 Signals of a running actord: SIGHUP reloads, SIGTERM and SIGINT shut down in order, a second one at once.
 Exit codes: 0 done, 1 wrong configuration or input, 2 plan found changes, 64 wrong command line,

@@ -18,7 +18,8 @@ import (
 // plugins opens plugins for a system that may not be there yet: the load that
 // opens them comes before the engine.
 type plugins struct {
-	log *slog.Logger
+	log      *slog.Logger
+	remember func(s *spec.Plugin, version string, offers []actor.Factory) error // keeps what a plugin offers
 
 	mu    sync.Mutex // guards what follows
 	sys   *runtime.System
@@ -77,6 +78,9 @@ func (p *plugins) open(ctx context.Context, s *spec.Plugin) (topology.PluginHost
 	if has := h.Manifest().Version; s.Version != "" && has != s.Version {
 		_ = h.Close(ctx)
 		return nil, fmt.Errorf("%s is version %s, want %s; install that version or change plugins.%s.version", s.Command[0], has, s.Version, s.Name)
+	}
+	if err := p.remember(s, h.Manifest().Version, h.Factories()); err != nil {
+		p.log.Debug("what a plugin offers is not remembered", "plugin", s.Name, "err", err)
 	}
 	return h, nil
 }

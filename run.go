@@ -159,9 +159,10 @@ func (a *app) source(args []string, p *plugins) (topology.Source, error) {
 	if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 		return topology.Source{}, fmt.Errorf("%s is not there; name a configuration with --config FILE or $ACTORD_CONFIG, or run actord where an application.conf is", file)
 	}
+	p.remember = a.remember
 	return topology.Source{
 		File: file, Registry: reg, Open: p.open,
-		Options: hocon.Options{Env: a.env, Overrides: a.overrides},
+		Options: hocon.Options{Env: a.env, Overrides: a.overrides, Overlays: a.overlays},
 	}, nil
 }
 
