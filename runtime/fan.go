@@ -83,14 +83,19 @@ func (f *fan[T]) tell(ctx context.Context, env envelope[T]) (*cell[T], error) {
 	if hash, ok := f.hash(env); ok {
 		return f.keyed(hash, func(p *PID[T]) (*cell[T], error) { return p.attempt(ctx, env) })
 	}
-	to, full, res := f.offerOne(ctx, env)
-	switch res {
-	case actor.Accepted:
-		return to, nil
-	case actor.Closed:
-		return nil, actor.ErrStopped
+	for {
+		to, full, res := f.offerOne(ctx, env)
+		switch res {
+		case actor.Accepted:
+			return to, nil
+		case actor.Closed:
+			return nil, actor.ErrStopped
+		}
+		// All are full: the first one's policy decides, unless it has just ended.
+		if to, err := full.attempt(ctx, env); to != nil || !isMissing(err) {
+			return to, err
+		}
 	}
-	return full.attempt(ctx, env) // all are full: the first one's policy decides
 }
 
 // offer is tell, but only when that discards nothing.

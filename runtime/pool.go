@@ -203,7 +203,7 @@ func (p *pool[T]) resize(conf Pool[T]) ([]*node, error) {
 	p.conf = conf
 	for _, r := range p.routees {
 		if r != nil {
-			r.pid.cell.Load().countExactly(conf.Strategy == SmallestMailbox)
+			r.node.body.(*cell[T]).countExactly(conf.Strategy == SmallestMailbox)
 		}
 	}
 	p.mu.Unlock()
