@@ -173,7 +173,7 @@ func (c *cell[T]) rest() bool {
 			return false
 		}
 		if c.draining {
-			c.signals = append(c.signals, signal{kind: sigCall, f: func() { c.beginStop(true) }})
+			c.signals.push(&signal{kind: sigCall, f: func() { c.beginStop(true) }})
 			c.pending.Add(1)
 			return false
 		}

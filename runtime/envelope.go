@@ -87,6 +87,9 @@ type originKey struct{}
 
 // originOf finds the sender and the trace that ctx stands for.
 func originOf(ctx context.Context) (actor.Ref, *meta) {
+	if ctx == context.Background() {
+		return nil, nil // most calls from outside: save the look-ups
+	}
 	if o, ok := ctx.(origin); ok {
 		return o.origin()
 	}

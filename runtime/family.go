@@ -91,21 +91,31 @@ func (n *node) endDynamic() {
 
 // whenChildrenEnded goes on with f when no child is left that was told to end.
 func (n *node) whenChildrenEnded(f func()) {
-	n.extras().afterChildren = f
-	n.checkChildren()
+	if n.x != nil {
+		n.x.afterChildren = nil // this is what comes instead
+	}
+	if n.awaitsChildren() {
+		n.extras().afterChildren = f
+		return
+	}
+	f()
+}
+
+// awaitsChildren tells whether children are left that were told to end. It counts,
+// since a child's end must not cost more when there are many of them.
+func (n *node) awaitsChildren() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.is(stopping) {
+		return n.kids > 0
+	}
+	return n.dynamic > 0 && !n.keep
 }
 
 // checkChildren goes on with what waits for children when none is left that was
-// told to end. It counts, since a child's end must not cost more when there are
-// many of them.
+// told to end.
 func (n *node) checkChildren() {
-	if n.x == nil || n.x.afterChildren == nil {
-		return
-	}
-	n.mu.Lock()
-	kids, dynamic := n.kids, n.dynamic
-	n.mu.Unlock()
-	if (n.is(stopping) && kids > 0) || (!n.is(stopping) && !n.keep && dynamic > 0) {
+	if n.x == nil || n.x.afterChildren == nil || n.awaitsChildren() {
 		return
 	}
 	f := n.x.afterChildren

@@ -220,8 +220,9 @@ func TestAMovedMailboxKeepsItsMessagesAndTheirOrder(t *testing.T) {
 	if twice > 0 {
 		t.Errorf("got %d messages out of order or twice, want none", twice)
 	}
-	if got := from.Info().Handled; got != senders*each+1 {
-		t.Errorf("counted: got %d, want %d", got, senders*each+1)
+	hit(t, s, from.Path()) // a message is counted after its answer, and before the next one
+	if got := from.Info().Handled; got < senders*each+1 || got > senders*each+2 {
+		t.Errorf("counted: got %d, want %d and perhaps the last one", got, senders*each+1)
 	}
 	s.Forget("/user/a")
 	if _, there := s.Find("/user/a"); there {

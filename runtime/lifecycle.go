@@ -10,17 +10,13 @@ import (
 
 // obey carries out the control signals that have come. It runs on the turn.
 func (n *node) obey() {
-	for n.pending.Load() > 0 {
-		s, ok := n.takeSignal()
-		if !ok {
-			return
-		}
+	for s := n.takeSignal(); s != nil; s = n.takeSignal() {
 		n.obeyOne(s)
 		n.runLater()
 	}
 }
 
-func (n *node) obeyOne(s signal) {
+func (n *node) obeyOne(s *signal) {
 	switch s.kind {
 	case sigCreate:
 		n.create()
@@ -31,7 +27,7 @@ func (n *node) obeyOne(s signal) {
 	case sigStopNow:
 		n.beginStop(false)
 	case sigChildFail:
-		n.decide(s)
+		n.decide(*s)
 	case sigChildGone:
 		n.checkChildren()
 	case sigResume:
@@ -52,7 +48,7 @@ func (n *node) obeyOne(s signal) {
 		n.frozen = false
 		n.thawChildren()
 	case sigFail:
-		n.failOutside(s)
+		n.failOutside(*s)
 	case sigCall:
 		s.f()
 	}
@@ -67,6 +63,22 @@ func (n *node) runLater() {
 	n.x.later = nil
 	for _, f := range calls {
 		f()
+	}
+}
+
+// begin has the first instance made.
+func (n *node) begin() {
+	n.mu.Lock()
+	if n.ended {
+		n.mu.Unlock()
+		return // its parent has ended it already
+	}
+	n.fresh = true
+	n.pending.Add(1)
+	wake := n.wake()
+	n.mu.Unlock()
+	if wake {
+		n.body.launch()
 	}
 }
 
@@ -210,10 +222,11 @@ func (n *node) beginStop(graceful bool) {
 		}
 		c.stopBehindQueue()
 	}
-	if !again {
-		n.extras().afterChildren = n.finish
+	if again {
+		n.checkChildren()
+		return
 	}
-	n.checkChildren()
+	n.whenChildrenEnded(n.finish)
 }
 
 // stopBehindQueue lets the actor handle what it has and then ends it.
@@ -253,8 +266,8 @@ func (n *node) finished() {
 		n.parent.disown(n)
 	}
 	watchers, rest := n.end()
-	for _, s := range rest {
-		n.tooLate(s)
+	for s := rest.pop(); s != nil; s = rest.pop() {
+		n.tooLate(*s)
 	}
 	if !n.guardian {
 		n.sys.Publish(actor.Stopped{Path: n.path})
@@ -275,12 +288,12 @@ func (n *node) finished() {
 }
 
 // end closes the control lane and returns who is to be told.
-func (n *node) end() (watchers map[watcher]struct{}, rest []signal) {
-	n.tellStart(fmt.Errorf("%s: %w", n.path, actor.ErrStopped))
+func (n *node) end() (watchers map[watcher]struct{}, rest lane) {
+	n.tellStart(actor.ErrStopped)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ended = true
-	rest, n.signals = n.signals, nil
+	rest, n.signals = n.signals, lane{}
 	n.pending.Store(0)
 	if n.waiting != nil {
 		watchers, n.waiting.watchers = n.waiting.watchers, nil

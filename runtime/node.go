@@ -42,12 +42,15 @@ type node struct {
 	counters counters
 
 	mu            sync.Mutex // guards the cell's queue and what follows
-	signals       []signal
-	wakes         uint64
+	signals       lane
 	first         *node // children, newest first
 	next, prev    *node // siblings; guarded by the parent's mu
-	kids, dynamic int32 // number of children; of those that the behaviour made
 	waiting       *waiting
+	x             *extras // owned by the turn
+	past          *past   // owned by the parent's turn
+	kids, dynamic int32   // number of children; of those that the behaviour made
+	wakes         uint32
+	fresh         bool // the first instance is to be made
 	active        bool // a turn runs or is about to
 	parked        bool // messages do not wake it: it may not handle any now
 	draining      bool // takes no more messages and ends when it has handled those it has
@@ -66,10 +69,6 @@ type node struct {
 	held     bool // a throttle lets no message through now
 	keep     bool // of that restart: children survive it
 	swapping bool // a replacement of the behaviour is under way
-	x        *extras
-
-	// Owned by the parent's turn.
-	past *past
 
 	// Never changed.
 	declared bool // configuration declares it, so a restart of its parent restarts it
@@ -146,79 +145,6 @@ type body interface {
 // watcher is told when an actor has ended.
 type watcher interface{ terminated(n *node) }
 
-type signalKind uint8
-
-const (
-	sigCreate     signalKind = iota // make the first instance
-	sigStop                         // end, behind the queue; draining is set already
-	sigStopNow                      // end before the queue
-	sigChildFail                    // child failed with err
-	sigChildGone                    // child has ended
-	sigResume                       // go on with the same instance
-	sigRestart                      // get a fresh instance after delay
-	sigRestartDue                   // the delay is over
-	sigFreeze                       // an ancestor failed
-	sigThaw                         // it was dealt with
-	sigFail                         // this incarnation failed outside its handler
-	sigCall                         // run f on the turn
-)
-
-// signal is a control message. Signals are obeyed in order, before any message.
-type signal struct {
-	kind        signalKind
-	panicked    bool
-	unborn      bool   // the child that failed had no instance that could go on
-	incarnation uint64 // which one is meant; 0 means any, for orders
-	child       *node
-	err         error
-	message     string
-	delay       time.Duration
-	back        []actor.Letter
-	f           func()
-}
-
-// signal adds s to the control lane and wakes the actor.
-func (n *node) signal(s signal) {
-	n.mu.Lock()
-	if n.ended {
-		n.mu.Unlock()
-		n.tooLate(s)
-		return
-	}
-	if s.kind == sigStopNow {
-		n.endIncarnation()
-		n.goneEarly = true
-	}
-	n.signals = append(n.signals, s)
-	n.pending.Add(1)
-	wake := n.wake()
-	n.mu.Unlock()
-	if wake {
-		n.body.launch()
-	}
-}
-
-// tooLate answers a signal to an actor that has ended.
-func (n *node) tooLate(s signal) {
-	switch s.kind {
-	case sigFail:
-		for _, l := range s.back {
-			n.giveUp(l)
-		}
-	case sigCall:
-		s.f()
-	}
-}
-
-// giveUp makes a dead letter of one that comes back to an actor that has ended.
-// It was counted when it was handed over.
-func (n *node) giveUp(l actor.Letter) {
-	n.counters.handled.Add(^uint64(0))
-	n.counters.troubles().lettered.Add(1)
-	releaseAsker(l.Sender(), actor.ErrStopped)
-	n.sys.deadLetter(n.path, l.Sender(), l.Message(), actor.ReasonStopped, metaOf(l))
-}
-
 // wake claims the right to launch a turn; mu is held.
 func (n *node) wake() bool {
 	if n.active {
@@ -227,22 +153,6 @@ func (n *node) wake() bool {
 	n.active = true
 	n.wakes++
 	return true
-}
-
-// takeSignal takes the next signal off the lane. One at a time: a hook that ends
-// its goroutine must not take the others with it.
-func (n *node) takeSignal() (s signal, ok bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.signals) == 0 {
-		return s, false
-	}
-	s, n.signals[0] = n.signals[0], signal{}
-	if n.signals = n.signals[1:]; len(n.signals) == 0 {
-		n.signals = nil
-	}
-	n.pending.Add(-1)
-	return s, true
 }
 
 func (n *node) is(s state) bool  { return state(n.state.Load()) == s }
@@ -258,7 +168,7 @@ func (n *node) log() *slog.Logger {
 
 // activity tells how often the actor woke up, and whether it is at work or has
 // something it could handle. A paused or failing actor counts as quiet.
-func (n *node) activity() (wakes uint64, busy bool) {
+func (n *node) activity() (wakes uint32, busy bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.wakes, n.active || (!n.parked && n.body.queued() > 0)
@@ -267,7 +177,7 @@ func (n *node) activity() (wakes uint64, busy bool) {
 // progress is a number that changes whenever the actor gets on with something.
 func (n *node) progress() (p uint64, active bool) {
 	n.mu.Lock()
-	p, active = n.wakes, n.active
+	p, active = uint64(n.wakes), n.active
 	n.mu.Unlock()
 	p += n.counters.handled.Load() + n.counters.incarnation.Load()
 	if t := n.counters.trouble.Load(); t != nil {

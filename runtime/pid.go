@@ -86,8 +86,12 @@ func (p *PID[T]) Tell(ctx context.Context, m T) error {
 	if p == nil {
 		return fmt.Errorf("tell a nil PID: %w", actor.ErrNotFound)
 	}
-	sender, meta := originOf(ctx)
-	return p.tell(ctx, envelope[T]{msg: m, sender: sender, meta: meta})
+	env := envelope[T]{msg: m}
+	env.sender, env.meta = originOf(ctx)
+	if c := p.cell.Load(); c != nil && env.meta.track() == nil && c.quick(&env) {
+		return nil
+	}
+	return p.tell(ctx, env)
 }
 
 func (p *PID[T]) tell(ctx context.Context, env envelope[T]) error {
@@ -199,8 +203,12 @@ func (p *PID[T]) Ask(ctx context.Context, m T) (T, error) {
 
 // Tell makes a node a Ref: the address of whatever lives at its path.
 func (n *node) Tell(ctx context.Context, m actor.Message) error {
-	sender, meta := originOf(ctx)
-	return n.address().tell(ctx, envelope[actor.Message]{msg: m, sender: sender, meta: meta})
+	env := envelope[actor.Message]{msg: m}
+	env.sender, env.meta = originOf(ctx)
+	if c, ok := n.body.(*cell[actor.Message]); ok && env.meta.track() == nil && c.quick(&env) {
+		return nil
+	}
+	return n.address().tell(ctx, env)
 }
 
 // Offer makes a node an Offerer.

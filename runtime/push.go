@@ -29,6 +29,24 @@ const (
 	moved               // it is for the routees of a pool
 )
 
+// quick is push for the common case: no priority, no pool, room, and nothing to
+// report. False means that nothing was done. It exists for its small frame: what
+// runs on a fresh goroutine must fit its first stack, or each wake-up pays for a
+// larger one.
+func (c *cell[T]) quick(env *envelope[T]) bool {
+	c.mu.Lock()
+	if c.closed || c.draining || c.ranker.Load() != nil || !c.queue.Append(env) {
+		c.mu.Unlock()
+		return false
+	}
+	wake := !c.parked && c.wake()
+	c.mu.Unlock()
+	if wake {
+		c.launch()
+	}
+	return true
+}
+
 // push puts env into the mailbox and wakes the actor. Whether the mailbox is
 // closed and whether the message is in it are decided under one lock.
 func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {

@@ -148,7 +148,7 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 	if props.Pool.many() {
 		err = startPool(c, props)
 	}
-	c.signal(signal{kind: sigCreate})
+	c.begin()
 	if err != nil {
 		c.signal(signal{kind: sigStopNow})
 		return nil, err
@@ -168,7 +168,7 @@ func (s *System) guardian(path actor.Path) *node {
 	c, _ := newCell(s, parent, path, props) // the settings are the zero ones
 	c.guardian = true
 	_ = s.registry.add(&c.node) // the registry is empty here, so the name is free
-	c.signal(signal{kind: sigCreate})
+	c.begin()
 	return &c.node
 }
 
@@ -241,7 +241,7 @@ func (s *System) awaitQuiet(ctx context.Context, budget time.Duration) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, budget)
 	defer cancel()
-	last, pause := uint64(0), time.Millisecond
+	last, pause := uint32(0), time.Millisecond
 	for first := true; ; first = false {
 		wakes, busy := s.activity()
 		if !busy && !first && wakes == last {
@@ -257,7 +257,7 @@ func (s *System) awaitQuiet(ctx context.Context, budget time.Duration) {
 	}
 }
 
-func (s *System) activity() (wakes uint64, busy bool) {
+func (s *System) activity() (wakes uint32, busy bool) {
 	s.registry.each(func(n *node) {
 		if n.path.Under(actor.User) {
 			w, b := n.activity()

@@ -59,6 +59,21 @@ func (f *fifo[T]) push(item T, shared *Shared[T]) {
 	f.tail.items = append(f.tail.items, item)
 }
 
+// space returns the last chunk when it has space, nil when one must be made.
+func (f *fifo[T]) space() *Chunk[T] {
+	c := f.tail
+	switch {
+	case c != nil && len(c.items) < cap(c.items):
+		return c
+	case c != nil || f.spare == nil:
+		return nil
+	}
+	c = f.spare
+	f.spare, c.next = c.next, nil
+	f.head, f.tail = c, c
+	return c
+}
+
 func (f *fifo[T]) grow(shared *Shared[T]) {
 	c := f.spare
 	switch {

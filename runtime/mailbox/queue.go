@@ -31,7 +31,7 @@ type Queue[T any] struct {
 	shared        *Shared[T]
 	fifo          fifo[T]
 	aside         *aside[T] // made on demand
-	depth, warned int
+	depth, warned int32
 }
 
 // aside is what few queues need: items given back, and ranks.
@@ -50,13 +50,35 @@ func New[T any](s *Settings, shared *Shared[T]) Queue[T] {
 }
 
 // Len returns how many items are queued.
-func (q *Queue[T]) Len() int { return q.depth }
+func (q *Queue[T]) Len() int { return int(q.depth) }
 
 // Settings returns the bounds in force.
 func (q *Queue[T]) Settings() *Settings { return q.settings }
 
 // HasRoom reports whether a push would neither discard nor refuse anything.
-func (q *Queue[T]) HasRoom() bool { return q.settings.Capacity == 0 || q.depth < q.settings.Capacity }
+func (q *Queue[T]) HasRoom() bool { return q.settings.Capacity == 0 || q.Len() < q.settings.Capacity }
+
+// Append is Push for the common case, in which nothing is to be decided: the
+// queue has no rank, room, no warning mark ahead, and a chunk with space. False
+// means that nothing was done.
+func (q *Queue[T]) Append(item *T) bool {
+	s := q.settings
+	if s.Ranked || (s.Capacity > 0 && q.Len() >= s.Capacity) || (s.WarnAt > 0 && q.Len()+1 >= s.WarnAt) {
+		return false
+	}
+	c := q.fifo.space()
+	if c == nil {
+		return false
+	}
+	if q.depth == 0 {
+		q.warned = 0
+	}
+	q.depth++
+	n := len(c.items)
+	c.items = c.items[:n+1]
+	c.items[n] = *item
+	return true
+}
 
 // Push adds item under the overflow policy. rank counts in ranked queues only.
 func (q *Queue[T]) Push(item T, rank float64) Outcome[T] {
@@ -217,7 +239,7 @@ func (q *Queue[T]) TakeChunk(done *Chunk[T]) *Chunk[T] {
 	}
 	c := q.fifo.detach()
 	if c != nil {
-		q.depth -= c.Len()
+		q.depth -= int32(c.Len())
 	}
 	return c
 }
@@ -226,7 +248,7 @@ func (q *Queue[T]) TakeChunk(done *Chunk[T]) *Chunk[T] {
 // queue orders them by ranks, before their equals). It never discards anything
 // and may take the queue above its capacity. ranks is read by ranked queues only.
 func (q *Queue[T]) PushFront(items []T, ranks []float64) {
-	q.depth += len(items)
+	q.depth += int32(len(items))
 	a := q.beside()
 	if q.settings.Ranked {
 		a.low -= int64(len(items))
@@ -287,7 +309,7 @@ func (q *Queue[T]) arrivals() []T {
 // HighWater reports whether the queue has just reached a warning mark: WarnAt at
 // first, then every doubling. The mark falls back when the queue has emptied.
 func (q *Queue[T]) HighWater() bool {
-	if q.settings.WarnAt <= 0 || q.depth < max(q.settings.WarnAt, 2*q.warned) {
+	if q.settings.WarnAt <= 0 || q.Len() < max(q.settings.WarnAt, 2*int(q.warned)) {
 		return false
 	}
 	q.warned = q.depth
