@@ -26,7 +26,7 @@ func (a *app) load(ctx context.Context, args []string) (topology.Source, *topolo
 	if err != nil {
 		return src, nil, err
 	}
-	return src, rev, rev.Close(context.WithoutCancel(ctx), nil)
+	return src, rev, rev.Close(context.WithoutCancel(ctx))
 }
 
 func summary(s *spec.System) string {
@@ -104,7 +104,7 @@ func (a *app) appliedBy(ctx context.Context, src topology.Source, s *spec.System
 		if err != nil {
 			return nil, 0, fmt.Errorf("the applied revision %d cannot be read with this program's behaviours: %w", applied.Revision, err)
 		}
-		return rev.Spec, applied.Revision, rev.Close(ctx, nil)
+		return rev.Spec, applied.Revision, rev.Close(ctx)
 	}
 	return nil, 0, nil
 }

@@ -102,7 +102,7 @@ func (d *daemon) serve(ctx context.Context) int {
 		select {
 		case s := <-d.signals:
 			if s == syscall.SIGHUP {
-				d.top.Trigger("SIGHUP")
+				d.top.Trigger(topology.Request{By: "SIGHUP", Force: true})
 				continue
 			}
 			d.log.Info("shutting down", "signal", s.String())

@@ -105,7 +105,7 @@ func (p *Paused) Resume(ctx context.Context) error {
 // MoveTo gives the mailbox, its counters and its address to next, which was
 // spawned frozen: what waits comes before everything that next has got so far.
 // Senders to the old address reach next until System.Forget. The old actor is
-// empty then and must be stopped.
+// empty then; End ends it.
 func (p *Paused) MoveTo(next *Actor) error {
 	from, to := p.w.cell, next.node.body.(*cell[actor.Message])
 	done := make(chan struct{})
@@ -120,6 +120,11 @@ func (p *Paused) MoveTo(next *Actor) error {
 	case <-from.doneChan():
 		return fmt.Errorf("move %s: %w", from.path, actor.ErrStopped)
 	}
+}
+
+// End ends the old actor with all that is still below it.
+func (p *Paused) End(ctx context.Context) error {
+	return (&Actor{&p.w.cell.node}).StopNow(ctx)
 }
 
 // emptyInto runs on the turn of c, which nobody else takes messages from. Most of

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/actord/actord/runtime"
 	"github.com/actord/actord/runtime/actor"
@@ -67,14 +70,25 @@ func (c crew) start(ctx context.Context, units ...unit) error {
 		group, err := c.startGroup(ctx, units[:n])
 		begun = append(begun, group...)
 		if err != nil {
-			for _, a := range begun {
-				err = errors.Join(err, c.stopNow(ctx, a.Path()))
-			}
-			return err
+			return errors.Join(err, c.abandon(ctx, begun))
 		}
 		units = units[n:]
 	}
 	return nil
+}
+
+// graceOfAbandon is how long actors that did not start may take to end.
+const graceOfAbandon = 5 * time.Second
+
+// abandon ends what was begun in vain, though the time for that may be over.
+func (c crew) abandon(ctx context.Context, begun []*runtime.Actor) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceOfAbandon)
+	defer cancel()
+	var errs []error
+	for _, a := range slices.Backward(begun) {
+		errs = append(errs, a.StopNow(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 func (c crew) startGroup(ctx context.Context, units []unit) (tops []*runtime.Actor, err error) {
@@ -145,28 +159,62 @@ func (c crew) update(ctx context.Context, u unit) error {
 	return a.Resize(ctx, u.spec.Pool)
 }
 
-// swap gives the running actor the behaviour of u. An actor that supervision has
-// ended is started again.
-func (c crew) swap(ctx context.Context, u unit) error {
-	a, ok := c.sys.Find(u.path)
-	if !ok {
-		return c.start(ctx, u)
-	}
-	return a.Swap(ctx, u.prepared.New, u.prepared.Reconfigure)
+// hand says with what state an actor goes on.
+type hand struct {
+	state   *actor.State // nil: what the running instance has
+	reserve *actor.State // when the new behaviour refuses the other
+	release bool         // it may be held after a failure
 }
 
-// replace ends the actor and starts u in its place. When u does not start, old
-// is started again.
+// swap gives the running actor the behaviour of u. An actor that supervision has
+// ended is started again.
+func (c crew) swap(ctx context.Context, u unit, h hand) (runtime.Handed, error) {
+	a, ok := c.sys.Find(u.path)
+	if !ok {
+		state := h.state
+		if state == nil {
+			state = h.reserve
+		}
+		u.spec.New = restoring(u.spec.New, state)
+		return runtime.Handed{}, c.start(ctx, u)
+	}
+	return a.HandOver(ctx, runtime.Handover{
+		New: u.prepared.New, Reconfigure: u.prepared.Reconfigure,
+		State: h.state, Reserve: h.reserve, Release: h.release,
+	})
+}
+
+// restoring gives a state to the first instance that is made; one that takes none
+// starts without it.
+func restoring(produce actor.Producer, state *actor.State) actor.Producer {
+	if state == nil {
+		return produce
+	}
+	var once atomic.Bool
+	return func() (actor.Behaviour, error) {
+		b, err := produce()
+		if s, ok := b.(actor.Snapshotter); err == nil && ok && once.CompareAndSwap(false, true) {
+			if err := s.Restore(*state); err != nil {
+				return nil, fmt.Errorf("restore state version %d: %w", state.Version, err)
+			}
+		}
+		return b, err
+	}
+}
+
+// replace ends the actor and starts u in its place.
 func (c crew) replace(ctx context.Context, old, u unit) error {
 	if err := c.stop(ctx, old.path); err != nil {
 		return err
 	}
-	err := c.start(ctx, u)
-	if err == nil {
-		return nil
+	return c.start(ctx, u)
+}
+
+// ensure makes u what runs at its path: what is there, or is still ending there,
+// is ended before.
+func (c crew) ensure(ctx context.Context, u unit) error {
+	if err := c.stopNow(ctx, u.path); err != nil {
+		return err
 	}
-	if back := c.start(ctx, old); back != nil {
-		return errors.Join(err, fmt.Errorf("going back: %w", back))
-	}
-	return err
+	return c.start(ctx, u)
 }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/actord/actord/runtime"
+	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/plan"
 	"github.com/actord/actord/topology/spec"
 )
@@ -46,20 +49,40 @@ type transaction struct {
 	top       *Topology
 	old, next *Revision // old is nil at the start
 	plan      plan.Plan
-	back      []undo
+	undos     []undo
+	after     []func() // what is done when the steps are through, or were undone
+	actions   []Action
+	trial     *trial // remembers the states that are handed over; nil: nobody does
+	back      *trial // that has failed: its states are handed back; nil: this is no way back
 }
 
-// apply carries p out. When a step fails, those before it are undone; the error
-// is errGoingBack as well when that fails too.
-func (t *Topology) apply(ctx context.Context, old, next *Revision, p plan.Plan) error {
-	tx := &transaction{crew: crew{t.sys}, top: t, old: old, next: next, plan: p}
-	steps := p.Steps
+func (t *Topology) transaction(old, next *Revision, p plan.Plan) *transaction {
+	return &transaction{crew: crew{t.sys}, top: t, old: old, next: next, plan: p}
+}
+
+// apply carries the plan out. When a step fails, those before it are undone; the
+// error is errGoingBack as well when that fails too.
+func (tx *transaction) apply(ctx context.Context) error {
+	defer func() {
+		for _, f := range tx.after {
+			f()
+		}
+	}()
+	steps := tx.plan.Steps
 	for len(steps) > 0 {
 		n := 1
 		for isActorStart(steps[0]) && n < len(steps) && isActorStart(steps[n]) {
 			n++ // actors that come are started together
 		}
-		if err := tx.do(ctx, steps[:n]); err != nil {
+		begun, first := time.Now(), len(tx.actions)
+		for _, s := range steps[:n] {
+			tx.actions = append(tx.actions, Action{Step: s.String(), Path: s.Path})
+		}
+		err := tx.do(ctx, steps[:n])
+		for i := range tx.actions[first:] {
+			tx.actions[first+i].Took = time.Since(begun)
+		}
+		if err != nil {
 			return errors.Join(fmt.Errorf("%s: %w", steps[0], err), tx.goBack(ctx))
 		}
 		steps = steps[n:]
@@ -67,14 +90,18 @@ func (t *Topology) apply(ctx context.Context, old, next *Revision, p plan.Plan) 
 	return nil
 }
 
+// action is the step that is being done.
+func (tx *transaction) action() *Action { return &tx.actions[len(tx.actions)-1] }
+
 func isActorStart(s plan.Step) bool { return s.Kind == plan.Start && s.Actor.New != nil }
 
-// goBack undoes the steps that were done, the last one first. It may take as
-// long as it needs: half a way back would be worse.
+// goBack undoes the steps that were done, the last one first. It has time of its
+// own: half a way back would be worse.
 func (tx *transaction) goBack(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
+	ctx, cancel := tx.top.patient(ctx)
+	defer cancel()
 	var errs []error
-	for _, u := range slices.Backward(tx.back) {
+	for _, u := range slices.Backward(tx.undos) {
 		errs = append(errs, u(ctx))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -83,7 +110,7 @@ func (tx *transaction) goBack(ctx context.Context) error {
 	return nil
 }
 
-func (tx *transaction) undoWith(u undo) { tx.back = append(tx.back, u) }
+func (tx *transaction) undoWith(u undo) { tx.undos = append(tx.undos, u) }
 
 // do carries out one step, or several starts of actors.
 func (tx *transaction) do(ctx context.Context, steps []plan.Step) error {
@@ -102,6 +129,8 @@ func (tx *transaction) do(ctx context.Context, steps []plan.Step) error {
 		return tx.begin(ctx, steps)
 	case plan.Swap:
 		return tx.swapPlugin(ctx, s.Plugin.New.Name)
+	case plan.Rename:
+		return tx.rename(ctx, s)
 	case plan.Open, plan.Close, plan.Process:
 		return nil // opened by Load, closed after the commit; or only reported
 	}
@@ -138,27 +167,81 @@ func (tx *transaction) begin(ctx context.Context, steps []plan.Step) error {
 	return nil
 }
 
-// change does what concerns one actor or bridge that is there already.
+// change does what concerns one actor or bridge that is there already. A step
+// that ended halfway counts as done when the way back is computed: what it was to
+// replace is gone.
 func (tx *transaction) change(ctx context.Context, s plan.Step, old, next unit) (err error) {
-	var back undo
 	switch s.Kind {
 	case plan.Stop:
-		back = func(ctx context.Context) error { return tx.start(ctx, old) }
-		err = tx.stop(ctx, old.path)
+		tx.undoWith(func(ctx context.Context) error { return tx.ensure(ctx, old) })
+		return tx.remove(ctx, old)
 	case plan.Replace:
-		back = func(ctx context.Context) error { return tx.replace(ctx, next, old) }
-		err = tx.replace(ctx, old, next)
+		tx.undoWith(func(ctx context.Context) error { return tx.ensure(ctx, old) })
+		return tx.replace(ctx, old, next)
 	case plan.Update:
-		back = func(ctx context.Context) error { return tx.update(ctx, old) }
-		err = tx.update(ctx, next)
-	default: // Reconfigure, Rewire, Reconnect
-		back = func(ctx context.Context) error { return tx.swap(ctx, old) }
-		err = tx.swap(ctx, next)
+		if err = tx.update(ctx, next); err == nil {
+			tx.undoWith(func(ctx context.Context) error { return tx.update(ctx, old) })
+		}
+		return err
 	}
-	if err == nil {
-		tx.undoWith(back)
+	return tx.handOver(ctx, old, next) // Reconfigure, Rewire, Reconnect
+}
+
+// remove ends what is deleted, and counts what it leaves behind.
+func (tx *transaction) remove(ctx context.Context, u unit) error {
+	tx.top.links.set(u.path, true)
+	a, ok := tx.sys.Find(u.path)
+	if !ok {
+		return nil // it ended by itself, or supervision ended it
 	}
+	left, err := a.Remove(ctx, fmt.Sprintf("%s in revision %d", actor.ReasonRemoved, tx.top.number+1))
+	tx.action().Left = left
 	return err
+}
+
+// handOver gives an actor another behaviour and remembers the state that the old
+// one had. On the way back from a failed probation the state is that of the
+// running instance if the old behaviour takes it, else that of the commit; the
+// latter alone when the actor failed meanwhile, since a restart has lost the rest.
+func (tx *transaction) handOver(ctx context.Context, old, next unit) error {
+	h := hand{}
+	if tx.back != nil {
+		h = tx.back.hand(tx.sys, next.path)
+	}
+	handed, err := tx.swap(ctx, next, h)
+	switch {
+	case errors.Is(err, runtime.ErrUnderway):
+		tx.undoWith(func(ctx context.Context) error { return tx.ensure(ctx, old) })
+		return err
+	case err != nil:
+		return err
+	}
+	tx.noteHand(h, handed)
+	if w := tx.remembered(next.path); w != nil && w.state == nil {
+		w.state = handed.State
+	}
+	tx.undoWith(func(ctx context.Context) error {
+		_, err := tx.swap(ctx, old, hand{reserve: handed.State, release: true})
+		return err
+	})
+	return nil
+}
+
+func (tx *transaction) noteHand(h hand, handed runtime.Handed) {
+	switch {
+	case handed.Lost != nil:
+		tx.action().Note = fmt.Sprintf("it has the state of the reload: %v", handed.Lost)
+	case h.state != nil:
+		tx.action().Note = "it has the state of the reload, since it failed afterwards"
+	}
+}
+
+// remembered is where the trial that is armed keeps the state of an actor.
+func (tx *transaction) remembered(p actor.Path) *touched {
+	if tx.trial == nil {
+		return nil
+	}
+	return tx.trial.touched[p]
 }
 
 // units are the engine's forms of what a step is about.

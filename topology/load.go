@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync/atomic"
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/hocon"
@@ -51,6 +52,7 @@ type openPlugin struct {
 	spec    *spec.Plugin
 	program string // fingerprint of the program file
 	host    PluginHost
+	closed  atomic.Bool
 	offers  []actor.Factory // of the host; the same ones at every check, so that it can tell that nothing changed
 }
 
@@ -72,11 +74,15 @@ func (s Source) Load(ctx context.Context, running *Revision) (*Revision, error) 
 
 // Parse is Load for a text that is at hand.
 func (s Source) Parse(ctx context.Context, name string, text []byte) (*Revision, error) {
+	return s.parse(ctx, name, text, nil)
+}
+
+func (s Source) parse(ctx context.Context, name string, text []byte, running *Revision) (*Revision, error) {
 	tree, err := hocon.Parse(name, text, hocon.Options{Env: s.Options.Env})
 	if err != nil {
 		return nil, err
 	}
-	return s.check(ctx, tree, nil)
+	return s.check(ctx, tree, running)
 }
 
 // Offers returns everything that the configuration may name: what is built in and
@@ -93,7 +99,7 @@ func (s Source) Offers(ctx context.Context) (*actor.Registry, error) {
 	}
 	rev, reg := &Revision{Tree: tree, plugins: map[string]*openPlugin{}}, s.Registry.Clone()
 	err = rev.openAll(ctx, s.Open, declared, nil, reg)
-	return reg, errors.Join(err, rev.Close(context.WithoutCancel(ctx), nil))
+	return reg, errors.Join(err, rev.Close(context.WithoutCancel(ctx)))
 }
 
 func (s Source) check(ctx context.Context, tree *hocon.Tree, running *Revision) (*Revision, error) {
@@ -186,14 +192,15 @@ func fingerprint(command []string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Close ends the plugins that keep does not use as well; keep may be nil.
-func (r *Revision) Close(ctx context.Context, keep *Revision) error {
+// Close ends the plugins that none of keep uses as well; nil revisions use none.
+func (r *Revision) Close(ctx context.Context, keep ...*Revision) error {
 	if r == nil {
 		return nil
 	}
 	var errs []error
 	for name, o := range r.plugins {
-		if keep == nil || keep.plugins[name] != o {
+		used := func(k *Revision) bool { return k != nil && k.plugins[name] == o }
+		if !slices.ContainsFunc(keep, used) && o.closed.CompareAndSwap(false, true) {
 			if err := o.host.Close(ctx); err != nil {
 				errs = append(errs, fmt.Errorf("close plugin %s: %w", name, err))
 			}

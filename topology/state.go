@@ -80,12 +80,17 @@ func (s *State) Close() error {
 // AppliedConfig is what a daemon has applied.
 type AppliedConfig struct {
 	Revision uint64          `json:"revision"`
+	Hash     string          `json:"hash"`
 	Config   json.RawMessage `json:"config"` // resolved
 }
 
-func (s *State) applied() string { return filepath.Join(s.dir, "applied.json") }
+const appliedFile = "applied.json"
 
-// save notes the applied configuration, whole or not at all.
+func (s *State) applied() string { return filepath.Join(s.dir, appliedFile) }
+
+func revisionFile(number uint64) string { return fmt.Sprintf("revision-%d.json", number) }
+
+// save keeps the applied configuration under its number and as the applied one.
 func (s *State) save(a AppliedConfig) error {
 	if s == nil {
 		return nil
@@ -94,11 +99,56 @@ func (s *State) save(a AppliedConfig) error {
 	if err != nil {
 		return fmt.Errorf("save the applied configuration: %w", err)
 	}
+	name := revisionFile(a.Revision)
+	if err := s.write(name, text); err != nil {
+		return err
+	}
 	tmp := s.applied() + ".new"
-	if err := os.WriteFile(tmp, text, 0o600); err != nil {
-		return fmt.Errorf("save the applied configuration: %w", err)
+	_ = os.Remove(tmp)
+	if err := os.Link(filepath.Join(s.dir, name), tmp); err != nil {
+		return s.write(appliedFile, text) // a file system without links
 	}
 	return os.Rename(tmp, s.applied())
+}
+
+// write replaces a file, whole or not at all.
+func (s *State) write(name string, text []byte) error {
+	path := filepath.Join(s.dir, name)
+	if err := os.WriteFile(path+".new", text, 0o600); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("state directory: %w", err)
+	}
+	return nil
+}
+
+// read returns a revision that is kept.
+func (s *State) read(number uint64) (AppliedConfig, error) {
+	return readConfig(filepath.Join(s.dir, revisionFile(number)))
+}
+
+func readConfig(file string) (a AppliedConfig, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return a, fmt.Errorf("state directory: %w", err)
+	}
+	if err := json.Unmarshal(text, &a); err != nil {
+		return a, fmt.Errorf("%s: %w", file, err)
+	}
+	return a, nil
+}
+
+// drop forgets a revision.
+func (s *State) drop(number uint64) error {
+	if s == nil {
+		return nil
+	}
+	err := os.Remove(filepath.Join(s.dir, revisionFile(number)))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // ReadApplied returns what the daemon that holds dir has applied; false when no
@@ -115,16 +165,9 @@ func ReadApplied(dir string) (AppliedConfig, bool, error) {
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) == nil {
 		return AppliedConfig{}, false, nil // nobody holds it
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "applied.json"))
+	a, err := readConfig(filepath.Join(dir, appliedFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return AppliedConfig{}, false, nil
 	}
-	if err != nil {
-		return AppliedConfig{}, false, fmt.Errorf("state directory: %w", err)
-	}
-	var a AppliedConfig
-	if err := json.Unmarshal(text, &a); err != nil {
-		return AppliedConfig{}, false, fmt.Errorf("%s: %w", filepath.Join(dir, "applied.json"), err)
-	}
-	return a, true, nil
+	return a, err == nil, err
 }

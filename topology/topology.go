@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/actord/actord/runtime"
-	"github.com/actord/actord/runtime/actor"
-	"github.com/actord/actord/topology/hocon"
 	"github.com/actord/actord/topology/plan"
 	"github.com/actord/actord/topology/spec"
 	"github.com/actord/actord/topology/watch"
@@ -23,27 +23,7 @@ type Options struct {
 	Configure func(*spec.System)          // takes over the settings that concern the process; may be nil
 	Env       func(string) (string, bool) // for the state directory; os.LookupEnv when nil
 	Attach    func(*runtime.System)       // called once with the new system, before anything is spawned; may be nil
-}
-
-// Outcome is how a reload ended.
-type Outcome string
-
-// The outcomes.
-const (
-	Applied    Outcome = "applied"
-	Unchanged  Outcome = "unchanged"
-	Rejected   Outcome = "rejected"    // the file is wrong; nothing was touched
-	RolledBack Outcome = "rolled-back" // a step failed; what had been done was undone
-	Degraded   Outcome = "degraded"    // a step failed, and so did undoing another
-)
-
-// Result is what a reload did.
-type Result struct {
-	Outcome  Outcome
-	Revision uint64 // in force now
-	Plan     plan.Plan
-	Err      error
-	Took     time.Duration
+	Resume    bool                        // start with the last good revision when the file is wrong
 }
 
 // Topology is a running system that follows its file. Its methods are safe for
@@ -54,19 +34,31 @@ type Topology struct {
 	log     *slog.Logger
 	sys     *runtime.System
 	state   *State
-	trigger chan string // capacity 1: a reload that is due, with who asked
+	trigger chan Request // capacity 1: a reload that is due
 	events  subscriptions
+	links   links
+	watched atomic.Pointer[trial] // that hears of what happens; nil outside probations
+	wg      sync.WaitGroup        // of probations
 
-	mu       sync.Mutex     // serialises reloads; guards what follows
-	watcher  *watch.Watcher // nil while reload.watch is off
-	files    []string       // that are watched
-	revision uint64
-	current  *Revision
-	rejected string // text of the last rejection, so that polling repeats none
+	mu         sync.Mutex     // serialises reloads; guards what follows
+	watcher    *watch.Watcher // nil while reload.watch is off
+	files      []string       // that are watched
+	number     uint64         // given last
+	revision   uint64         // in force
+	current    *Revision
+	goodNumber uint64
+	good       *Revision // the last one that passed its probation
+	trial      *trial    // the probation that is under way, or nil
+	history    history
+	rejected   string // text of the last rejection, so that polling repeats none
+	failed     string // hash of what failed its probation, so that touching the file does not try it again
+	stopped    bool
 }
 
 // Start loads the configuration and runs it. The error holds every mistake of
 // the file (hocon.Errors), or says which part did not start; then nothing runs.
+// With Resume a wrong file is logged, and the last good revision runs until the
+// file is right.
 func Start(ctx context.Context, src Source, o Options) (*Topology, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -74,13 +66,13 @@ func Start(ctx context.Context, src Source, o Options) (*Topology, error) {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
 	}
-	first, err := src.Load(ctx, nil)
+	t := &Topology{src: src, options: o, log: o.Log, trigger: make(chan Request, 1)}
+	first, err := t.first(ctx)
 	if err != nil {
 		return nil, err
 	}
-	t := &Topology{src: src, options: o, log: o.Log, trigger: make(chan string, 1)}
 	if err := t.open(first); err != nil {
-		return nil, errors.Join(err, first.Close(context.WithoutCancel(ctx), nil))
+		return nil, errors.Join(err, first.Close(context.WithoutCancel(ctx)))
 	}
 	if err := t.begin(ctx, first); err != nil {
 		return nil, errors.Join(err, t.abandon(first))
@@ -98,15 +90,21 @@ func (t *Topology) open(first *Revision) error {
 	case errors.Is(err, ErrRunning):
 		return err
 	case err != nil:
-		t.log.Warn("runs without a state directory: plan cannot see what is applied", "err", err)
+		t.log.Warn("runs without a state directory: plan cannot see what is applied, and rollback only what this run has seen", "err", err)
 	}
+	t.remember(dir)
 	s := first.Spec
 	t.sys = runtime.New(s.Name, runtime.WithLogger(t.log), runtime.WithDrainTimeout(s.DrainTimeout), runtime.WithRootFailure(rootFailure(s.RootFailure)))
 	t.events.attach(t.sys)
+	t.sys.Subscribe(t.observe)
+	t.sys.HoldFailed(t.hold)
 	if t.options.Attach != nil {
 		t.options.Attach(t.sys)
 	}
 	t.files = watched(first)
+	if !slices.Contains(t.files, absolute(t.src.File)) {
+		t.files = append(t.files, t.src.File) // it runs from its history
+	}
 	return t.configure(s)
 }
 
@@ -124,7 +122,7 @@ func (t *Topology) configure(s *spec.System) error {
 			return fmt.Errorf("watch %s: %w", t.src.File, err)
 		}
 		t.watcher = w
-		t.Trigger("start of watching") // what changed since the load is the watcher's first state
+		t.Trigger(Request{By: byFile}) // what changed since the load is the watcher's first state
 	case t.watcher != nil && !s.Reload.Watch:
 		err := t.watcher.Close()
 		t.watcher = nil
@@ -136,10 +134,15 @@ func (t *Topology) configure(s *spec.System) error {
 }
 
 func (t *Topology) begin(ctx context.Context, first *Revision) error {
-	if err := t.apply(ctx, nil, first, plan.Diff(nil, first.Spec)); err != nil {
+	begun := time.Now()
+	tx := t.transaction(nil, first, plan.Diff(nil, first.Spec))
+	if err := tx.apply(ctx); err != nil {
 		return fmt.Errorf("start: %w", err)
 	}
 	t.commit(first)
+	t.pass()
+	r := Result{Outcome: Applied, Revision: t.revision, Hash: first.Spec.Hash, By: "start", At: begun, Took: time.Since(begun), Actions: tx.actions}
+	t.note(Request{By: r.By}, r)
 	return nil
 }
 
@@ -148,7 +151,7 @@ func (t *Topology) abandon(first *Revision) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	t.sys.SetDrainTimeout(0)
-	err := errors.Join(t.sys.Shutdown(ctx), first.Close(ctx, nil), t.state.Close())
+	err := errors.Join(t.sys.Shutdown(ctx), first.Close(ctx), t.state.Close())
 	if t.watcher != nil {
 		err = errors.Join(err, t.watcher.Close())
 	}
@@ -165,12 +168,22 @@ func (t *Topology) Current() (*Revision, uint64) {
 	return t.current, t.revision
 }
 
-// Trigger asks for a reload on behalf of who. Requests that come before it
-// begins are one.
-func (t *Topology) Trigger(who string) {
-	select {
-	case t.trigger <- who:
-	default:
+// Trigger asks for a reload and does not wait for it. Requests that come before
+// it begins are one; a forced one wins.
+func (t *Topology) Trigger(q Request) {
+	for {
+		select {
+		case t.trigger <- q:
+			return
+		default:
+		}
+		select {
+		case waiting := <-t.trigger:
+			if waiting.Force {
+				q = waiting
+			}
+		default:
+		}
 	}
 }
 
@@ -182,9 +195,9 @@ func (t *Topology) Run(ctx context.Context) {
 			return
 		case c := <-t.changes():
 			t.log.Debug("files changed", "files", c.Files)
-			t.Reload(ctx, "file")
-		case who := <-t.trigger:
-			t.Reload(ctx, who)
+			t.Do(ctx, Request{By: byFile})
+		case q := <-t.trigger:
+			t.Do(ctx, q)
 		}
 	}
 }
@@ -199,62 +212,18 @@ func (t *Topology) changes() <-chan watch.Change {
 	return t.watcher.Changes()
 }
 
-// Reload loads the file again and applies what changed. It never ends what runs
-// because of a mistake in the file.
-func (t *Topology) Reload(ctx context.Context, who string) Result {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, t.current.Spec.Reload.Deadline)
-	defer cancel()
-	r := t.reload(ctx)
-	r.Revision, r.Took = t.revision, time.Since(begun)
-	t.report(who, r)
-	return r
-}
-
-func (t *Topology) reload(ctx context.Context) Result {
-	next, err := t.src.Load(ctx, t.current)
-	if next != nil {
-		t.files = watched(next)
-		if t.watcher != nil {
-			t.watcher.Set(t.files)
-		}
-	}
-	if err != nil {
-		return Result{Outcome: Rejected, Err: err}
-	}
-	p := diff(t.current, next)
-	if p.Empty() {
-		return Result{Outcome: Unchanged, Err: next.Close(ctx, t.current)}
-	}
-	if err := t.apply(ctx, t.current, next, p); err != nil {
-		outcome := RolledBack
-		if errors.Is(err, errGoingBack) {
-			outcome = Degraded
-		}
-		closing := next.Close(context.WithoutCancel(ctx), t.current)
-		return Result{Outcome: outcome, Plan: p, Err: errors.Join(err, closing)}
-	}
-	old := t.current
-	t.commit(next)
-	return Result{Outcome: Applied, Plan: p, Err: old.Close(ctx, next)}
-}
-
-// commit makes a revision the one in force; its actors run already.
-func (t *Topology) commit(r *Revision) {
-	t.current, t.rejected = r, ""
-	t.revision++
-	if err := t.state.save(AppliedConfig{Revision: t.revision, Config: r.Tree.Root.JSON()}); err != nil {
-		t.log.Warn("plan cannot see what is applied", "err", err)
-	}
-}
-
 // Stop ends the system in order: first what brings messages in, then the actors
 // when they have worked off what they have, then the plugins.
 func (t *Topology) Stop(ctx context.Context) error {
+	defer t.wg.Wait() // without the lock, which a probation that ends now takes
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.stopped = true; t.trial != nil {
+		close(t.trial.stop)
+		t.trial.release(t.sys)
+		t.trial = nil
+	}
+	t.watched.Store(nil)
 	var errs []error
 	if t.watcher != nil {
 		errs = append(errs, t.watcher.Close())
@@ -262,7 +231,10 @@ func (t *Topology) Stop(ctx context.Context) error {
 	for _, b := range t.current.Spec.Bridges {
 		errs = append(errs, crew{t.sys}.stop(ctx, b.Path))
 	}
-	errs = append(errs, t.sys.Shutdown(ctx), t.current.Close(ctx, nil), t.state.Close())
+	errs = append(errs, t.sys.Shutdown(ctx), t.current.Close(ctx), t.state.Close())
+	if t.good != t.current {
+		errs = append(errs, t.good.Close(ctx, t.current))
+	}
 	return errors.Join(errs...)
 }
 
@@ -279,26 +251,4 @@ func watched(r *Revision) []string {
 	files = append(files, r.Tree.Missing...)
 	files = append(files, r.secrets...)
 	return append(files, r.programs()...)
-}
-
-// report says in the log what a reload did, a line for each step.
-func (t *Topology) report(who string, r Result) {
-	log := t.log.With("by", who, "revision", r.Revision)
-	switch r.Outcome {
-	case Unchanged:
-		log.Debug("reload: nothing changed")
-	case Rejected:
-		if text := hocon.Format(r.Err); text != t.rejected || who != "file" {
-			t.rejected = text
-			log.Error("reload rejected; nothing was touched", "err", "\n"+text)
-		}
-	case Applied:
-		for _, s := range r.Plan.Steps {
-			log.Info("reload: " + s.String())
-		}
-		log.Info("reload applied", "steps", len(r.Plan.Steps), "took", r.Took.Round(time.Microsecond))
-	default:
-		log.Error("reload failed; went back to the revision before", "outcome", string(r.Outcome), "err", r.Err)
-	}
-	t.sys.Publish(actor.Reloaded{Revision: r.Revision, Result: string(r.Outcome), Cause: r.Err})
 }

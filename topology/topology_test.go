@@ -129,7 +129,7 @@ func (b *bench) source(open OpenPlugin) Source {
 
 func (b *bench) write(text string) {
 	b.t.Helper()
-	if err := os.WriteFile(b.file, []byte("actord { system.shutdown-drain-timeout = 0, reload.watch = off }\n"+text), 0o600); err != nil {
+	if err := os.WriteFile(b.file, []byte("actord { system.shutdown-drain-timeout = 0, reload { watch = off, probation = off } }\n"+text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
 }

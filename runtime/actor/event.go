@@ -29,6 +29,7 @@ func EventMessage(e Event) Message { return Message{Kind: e.Kind(), Body: e.Fiel
 // Reasons of dead letters and drops. A reason may carry detail behind a colon.
 const (
 	ReasonStopped     = "stopped"      // nobody lives at the address (any more)
+	ReasonRemoved     = "removed"      // its actor was taken out of the configuration
 	ReasonFull        = "full"         // refused by a full mailbox
 	ReasonDropped     = "dropped"      // discarded by an overflow policy
 	ReasonCrashed     = "crashed"      // a plugin process died while it had the message

@@ -30,8 +30,8 @@ func Diff(old, new *spec.System) Plan {
 // differ collects steps by when they are done; see the package comment.
 type differ struct {
 	configure, bridgeStops, plugin, starts, moves, replaces, updates, reconfigures []Step
-	openTopics, topicChanges, closeTopics                                   []Step
-	subscriptions, bridgeChanges, bridgeStarts, stops, closes, process      []Step
+	openTopics, topicChanges, closeTopics                                          []Step
+	subscriptions, bridgeChanges, bridgeStarts, stops, closes, process             []Step
 
 	unchanged int
 	from      map[actor.Path]*spec.Actor // by its new path, what is renamed
@@ -43,7 +43,7 @@ func (d *differ) ordered() []Step {
 	slices.Reverse(d.stops)
 	slices.Reverse(d.closes)
 	return slices.Concat(
-		d.configure, d.bridgeStops, d.plugin, d.openTopics, d.starts, d.replaces, d.updates, d.reconfigures,
+		d.configure, d.bridgeStops, d.plugin, d.openTopics, d.starts, d.moves, d.replaces, d.updates, d.reconfigures,
 		d.topicChanges, d.subscriptions, d.bridgeChanges, d.bridgeStarts, d.stops, d.closes, d.closeTopics, d.process,
 	)
 }
@@ -99,6 +99,8 @@ func (d *differ) actors(old, new []*spec.Actor) {
 		was := before[a.Path]
 		delete(before, a.Path)
 		switch {
+		case d.from[a.Path] != nil:
+			d.move(d.from[a.Path], a)
 		case was == nil:
 			d.starts = append(d.starts, Step{Kind: Start, Path: a.Path, Actor: Change[spec.Actor]{New: a}})
 		case was.Hash == a.Hash:
@@ -108,7 +110,7 @@ func (d *differ) actors(old, new []*spec.Actor) {
 		}
 	}
 	for _, a := range old {
-		if before[a.Path] != nil {
+		if before[a.Path] != nil && !d.renamed[a.Path] {
 			d.stops = append(d.stops, Step{Kind: Stop, Path: a.Path, Actor: Change[spec.Actor]{Old: a}})
 		}
 	}

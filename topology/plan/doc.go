@@ -13,8 +13,9 @@
 //     addresses and client names become free.
 //  3. Plugins that come or change, since actors are made of them.
 //     Topics that come are known before their publishers.
-//  4. Actors that come, in their start-order, then actors that are replaced. What
-//     routes to a new actor is changed after it is there.
+//  4. Actors that come, in their start-order, then those that are renamed, then
+//     those that are replaced. What routes to a new actor or a new name is changed
+//     after it is there.
 //  5. Changes in place: mailboxes and supervision before arguments, because new
 //     arguments can bring new load.
 //  6. Topics that change, since new subscribers are there and old ones still are;

@@ -12,8 +12,7 @@ import (
 // since what comes or goes with its parent is started or stopped with it, and the
 // behaviour must be the same.
 func (d *differ) renames(old, new *spec.System) {
-	was := func(a *spec.Actor) bool { return a.Was != "" }
-	if !slices.ContainsFunc(slices.Collect(old.All()), was) && !slices.ContainsFunc(slices.Collect(new.All()), was) {
+	if !renaming(old) && !renaming(new) {
 		return
 	}
 	d.from, d.renamed = map[actor.Path]*spec.Actor{}, map[actor.Path]bool{}
@@ -38,6 +37,16 @@ func (d *differ) renames(old, new *spec.System) {
 			}
 		}
 	}
+}
+
+// renaming reports whether an actor says that it was elsewhere.
+func renaming(s *spec.System) bool {
+	for a := range s.All() {
+		if a.Was != "" {
+			return true
+		}
+	}
+	return false
 }
 
 func byPath(s *spec.System) map[actor.Path]*spec.Actor {
