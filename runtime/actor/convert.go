@@ -248,11 +248,13 @@ func toPercent(v any) (any, error) {
 	case int64:
 		return float64(v), nil
 	case string:
-		if num, ok := strings.CutSuffix(v, "%"); ok {
-			if n, err := strconv.ParseFloat(strings.TrimSpace(num), 64); err == nil {
-				return n / 100, nil
-			}
-		} else if n, err := strconv.ParseFloat(v, 64); err == nil {
+		num, hundredths := strings.CutSuffix(v, "%")
+		n, err := strconv.ParseFloat(strings.TrimSpace(num), 64)
+		switch {
+		case err != nil || math.IsNaN(n) || math.IsInf(n, 0): // no bound would hold for these
+		case hundredths:
+			return n / 100, nil
+		default:
 			return n, nil
 		}
 	}
