@@ -9,21 +9,21 @@ import (
 
 // settings is a configuration with every kind of field.
 type settings struct {
-	Name    string            `conf:"name,required" doc:"who it is"`
-	Count   int               `conf:"count" default:"3" min:"1" max:"10" unit:"messages"`
-	Limit   int64             `conf:"limit" words:"unlimited=0"`
-	Ratio   float64           `conf:"ratio" default:"0.5"`
-	On      bool              `conf:"on" default:"yes"`
-	Wait    time.Duration     `conf:"wait" default:"1m" min:"1s" words:"off=0"`
-	Size    Size              `conf:"size" default:"1KiB"`
-	Share   Percent           `conf:"share" default:"50%"`
-	Mode    string            `conf:"mode" default:"fast" enum:"fast|slow"`
-	To      Targets           `conf:"to"`
-	When    Expr              `conf:"when" expr:"bool"`
-	Listen  Address           `conf:"listen"`
-	Labels  map[string]string `conf:"labels"`
-	Inner   inner             `conf:"inner"`
-	Any     any               `conf:"any"`
+	Name   string            `conf:"name,required" doc:"who it is"`
+	Count  int               `conf:"count" default:"3" min:"1" max:"10" unit:"messages"`
+	Limit  int64             `conf:"limit" words:"unlimited=0"`
+	Ratio  float64           `conf:"ratio" default:"0.5"`
+	On     bool              `conf:"on" default:"yes"`
+	Wait   time.Duration     `conf:"wait" default:"1m" min:"1s" words:"off=0"`
+	Size   Size              `conf:"size" default:"1KiB"`
+	Share  Percent           `conf:"share" default:"50%"`
+	Mode   string            `conf:"mode" default:"fast" enum:"fast|slow"`
+	To     Targets           `conf:"to"`
+	When   Expr              `conf:"when" expr:"bool"`
+	Listen Address           `conf:"listen"`
+	Labels map[string]string `conf:"labels"`
+	Inner  inner             `conf:"inner"`
+	Any    any               `conf:"any"`
 }
 
 type inner struct {
