@@ -8,6 +8,7 @@ require (
 	github.com/gurkankaymak/hocon v1.2.23
 	github.com/hashicorp/go-hclog v1.6.3
 	github.com/hashicorp/go-plugin v1.8.0
+	github.com/robfig/cron/v3 v3.0.1
 	golang.org/x/sys v0.50.0
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12

@@ -21,12 +21,13 @@ var layers = []Layer{
 	{"runtime", "runtime/actor runtime/mailbox runtime/supervise"},
 	{"internal/rule", "runtime/actor"},
 	{"internal/codec", "runtime/actor"},
+	{"internal/cron", ""},
 	{"runtime/bridge", "runtime/actor runtime/supervise internal/rule internal/codec"},
 	{"runtime/actortest", "runtime/actor runtime"},
 
 	// From a file to a running tree.
 	{"topology/hocon", ""},
-	{"topology/spec", "runtime/actor runtime/mailbox runtime/supervise topology/hocon internal/rule"},
+	{"topology/spec", "runtime/actor runtime/mailbox runtime/supervise topology/hocon internal/rule internal/cron"},
 	{"topology/plan", "runtime/actor topology/spec"},
 	{"topology/watch", ""},
 	{"topology", "runtime runtime/actor topology/hocon topology/spec topology/plan topology/watch"},
@@ -60,6 +61,7 @@ var libraries = []Library{
 	{"github.com/expr-lang/expr", "internal/rule"},
 	{"github.com/gurkankaymak/hocon", "topology/hocon"},
 	{"github.com/fsnotify/fsnotify", "topology/watch"},
+	{"github.com/robfig/cron/v3", "internal/cron"},
 	{"github.com/hashicorp/go-plugin", "plugins/sdk plugins/host"},
 	{"github.com/hashicorp/go-hclog", "plugins/sdk plugins/host"},
 	{"google.golang.org/grpc", "plugins/wire plugins/sdk plugins/host"},
