@@ -56,6 +56,13 @@ func (p *plugins) lookup(path actor.Path) actor.Ref {
 	return p.sys.Lookup(path)
 }
 
+// topic is called by instances as well.
+func (p *plugins) topic(name string) actor.Ref {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sys.Topic(name)
+}
+
 // open starts a plugin and checks that it is the one that is declared.
 func (p *plugins) open(ctx context.Context, s *spec.Plugin) (topology.PluginHost, error) {
 	restarts := s.Restart.MaxRestarts
@@ -64,13 +71,14 @@ func (p *plugins) open(ctx context.Context, s *spec.Plugin) (topology.PluginHost
 	}
 	h, err := host.Open(ctx, host.Config{
 		Name: s.Name, Command: s.Command, SHA256: s.SHA256, Env: revealed(s.Env), EnvAllow: s.EnvAllow,
+		AtLeastOnce: s.Delivery == "at-least-once", MaxMessage: int(s.MaxMessage),
 		HandlerTimeout: s.HandlerTimeout, StopTimeout: s.StopTimeout,
 		Window: host.Window{Messages: s.Window.Messages, Bytes: int(s.Window.Bytes)},
 		Restart: host.Restart{
 			Min: s.Restart.Backoff.Min, Max: s.Restart.Backoff.Max, Factor: s.Restart.Backoff.Factor, Jitter: s.Restart.Backoff.Jitter,
 			MaxRestarts: restarts, Within: s.Restart.Within,
 		},
-		Log: p.log, Publish: p.publish, Lookup: p.lookup,
+		Log: p.log, Publish: p.publish, Lookup: p.lookup, Topic: p.topic,
 	})
 	if err != nil {
 		return nil, err
