@@ -85,12 +85,14 @@ func (s *System) holdsBack(p actor.Path, cause error) bool {
 	return hold != nil && (*hold)(p, cause)
 }
 
-// Release lets an actor go on that HoldFailed keeps, with all its restarts
-// granted anew.
+// Release lets an actor go on that HoldFailed keeps, or that waits for its restart,
+// with all its restarts granted anew.
 func (a *Actor) Release() {
 	n := a.node
 	goOn := func() {
 		switch {
+		case n.is(restarting) && n.reviving && (n.x == nil || n.x.afterChildren == nil):
+			n.revive() // without the rest of the delay
 		case !n.is(suspended):
 		case n.born:
 			n.resume()

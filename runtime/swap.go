@@ -38,7 +38,7 @@ func (s *swap) run() {
 	case c.ending():
 		s.done(fmt.Errorf("swap %s: %w", c.path, actor.ErrStopped))
 	case !c.is(running):
-		s.adopt() // the restart that is under way makes the new one
+		s.adoptWithState() // the restart that is under way makes the new one
 		s.done(nil)
 	case !ok:
 		s.done(fmt.Errorf("swap %s: it is not run by an actor.Behaviour: %w", c.path, actor.ErrUnsupported))
@@ -55,6 +55,25 @@ func (s *swap) adopt() {
 	produce := s.produce
 	props.New = func() (Receiver[actor.Message], error) { return newBehaviour(produce) }
 	s.cell.props.Store(&props)
+}
+
+// adoptWithState is adopt for an actor without an instance: the first one that is
+// made gets the state that was given for it.
+func (s *swap) adoptWithState() {
+	state, produce := s.given, s.produce
+	if state == nil {
+		state = s.reserve
+	}
+	if state != nil {
+		s.produce = func() (actor.Behaviour, error) {
+			b, err := produce()
+			if to, takes := b.(actor.Snapshotter); err == nil && takes && state != nil {
+				err, state = restore(to, *state), nil
+			}
+			return b, err
+		}
+	}
+	s.adopt()
 }
 
 // reconfigure offers the change to the running instance, and replaces it when it

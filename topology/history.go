@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/actord/actord/topology/hocon"
@@ -56,7 +57,7 @@ func (t *Topology) Revisions() []Entry {
 // note adds a reload to the history. That nothing changed is worth a line only
 // when a person asked.
 func (t *Topology) note(q Request, r Result) {
-	if q.By == byFile && (r.Outcome == Unchanged || r.Outcome == Rejected && hocon.Format(r.Err) == t.rejected) {
+	if q.By == byFile && (r.Outcome == Unchanged || r.Outcome == Rejected && explain(r.Err) == t.rejected) {
 		return
 	}
 	e := Entry{
@@ -64,7 +65,7 @@ func (t *Topology) note(q Request, r Result) {
 		Actions: r.Actions[:min(len(r.Actions), maxActions)], Kept: r.Outcome == Applied,
 	}
 	if r.Err != nil {
-		e.Error = hocon.Format(r.Err)
+		e.Error = explain(r.Err)
 	}
 	if e.Kept && r.Probation != nil {
 		for i := range t.history.entries {
@@ -106,10 +107,18 @@ func (t *Topology) settle(number uint64, outcome Outcome, err error) {
 		}
 		e.Outcome, e.Probation = outcome, passed
 		if err != nil {
-			e.Probation, e.Error = failed, hocon.Format(err)
+			e.Probation, e.Error = failed, explain(err)
 		}
 	}
 	t.saveHistory()
+}
+
+// explain is an error for people, with source lines where there are some.
+func explain(err error) string {
+	if _, ok := errors.AsType[hocon.Errors](err); ok {
+		return strings.TrimSuffix(hocon.Format(err), "\n")
+	}
+	return err.Error()
 }
 
 // save keeps the configuration that is in force, for plan and for a rollback.

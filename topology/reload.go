@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
-	"github.com/actord/actord/topology/hocon"
 	"github.com/actord/actord/topology/plan"
 )
 
@@ -219,7 +218,7 @@ func (t *Topology) report(r Result) {
 	case Unchanged:
 		log.Debug("reload: nothing changed")
 	case Rejected:
-		if text := hocon.Format(r.Err); text != t.rejected || r.By != byFile {
+		if text := explain(r.Err); text != t.rejected || r.By != byFile {
 			t.rejected = text
 			log.Error("reload rejected; nothing was touched", "err", "\n"+text)
 		}

@@ -25,7 +25,7 @@ func (t *Topology) first(ctx context.Context) (*Revision, error) {
 	if notKept != nil {
 		return nil, errors.Join(err, fmt.Errorf("resume: %w", notKept))
 	}
-	t.log.Error("the configuration is wrong; the last good revision runs until it is right", "revision", number, "err", "\n"+hocon.Format(err))
+	t.log.Error("the configuration is wrong; the last good revision runs until it is right", "revision", number, "err", "\n"+explain(err))
 	return kept, nil
 }
 

@@ -218,6 +218,9 @@ func (t *Topology) Stop(ctx context.Context) error {
 	defer t.wg.Wait() // without the lock, which a probation that ends now takes
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.stopped {
+		return nil
+	}
 	if t.stopped = true; t.trial != nil {
 		close(t.trial.stop)
 		t.trial.release(t.sys)

@@ -27,6 +27,10 @@ type bench struct {
 	top   *Topology
 	mu    sync.Mutex // guards notes
 	notes []string
+
+	unblock chan struct{} // closed to let handlers go on
+	log     slog.Handler  // nil discards
+	dir     string        // for the state
 }
 
 func (b *bench) note(format string, args ...any) {
@@ -56,7 +60,7 @@ type noter struct {
 
 type noterConf struct {
 	Word string `conf:"word" default:"" doc:"a word"`
-	Fail string `conf:"fail" default:"" doc:"what fails: build or start"`
+	Fail string `conf:"fail" default:"" doc:"what fails: build, start or receive; or it can block"`
 }
 
 func (n *noter) Start(ctx actor.Context) error {
@@ -69,7 +73,17 @@ func (n *noter) Start(ctx actor.Context) error {
 }
 
 func (n *noter) Receive(ctx actor.Context, m actor.Message) error {
+	switch n.conf.Fail {
+	case "receive":
+		return errors.New("it is told to fail")
+	case "block":
+		n.b.note("blocked %s", n.path)
+		<-n.b.unblock
+	}
 	n.count++
+	if ctx.Sender() == nil {
+		return nil
+	}
 	return ctx.Reply(actor.Message{Kind: "count", Body: n.count})
 }
 
@@ -105,9 +119,15 @@ func newBench(t *testing.T, text string) *bench {
 }
 
 func (b *bench) options() Options {
+	if b.log == nil {
+		b.log = slog.NewTextHandler(io.Discard, nil)
+	}
+	if b.dir == "" {
+		b.dir = b.t.TempDir()
+	}
 	return Options{
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Env: func(name string) (string, bool) { return b.t.TempDir(), name == "XDG_STATE_HOME" },
+		Log: slog.New(b.log),
+		Env: func(name string) (string, bool) { return b.dir, name == "XDG_STATE_HOME" },
 	}
 }
 
