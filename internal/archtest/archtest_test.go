@@ -48,6 +48,7 @@ var layers = []Layer{
 	{"internal/store", "runtime/actor"},
 	{"internal/scenario", "runtime/actor runtime topology"},
 	{"internal/admin", "runtime/actor runtime topology"},
+	{"internal/control", ""},
 	{"internal/archtest", ""},
 
 	// Wiring, and what is built from it.
