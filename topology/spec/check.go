@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/actord/actord/internal/rule"
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/hocon"
 )
@@ -91,6 +92,8 @@ type checker struct {
 	commons map[signature]*common
 	scalars map[scalar]*value
 	merges  map[[2]*value]*value
+
+	programs map[string]*rule.Program // by site and source
 
 	secrets      *Secrets
 	secretFields map[*actor.Field]bool // whether a secret is among the fields of which this is the first

@@ -45,11 +45,19 @@ func (c *checker) compile(v *value, at []string, site, src string) *rule.Program
 	if src == "" {
 		return nil
 	}
+	key := site + " " + src
+	if p := c.programs[key]; p != nil {
+		return p
+	}
 	p, err := rule.Compile(site, src)
 	if err != nil {
 		c.expr(v, at, err)
 		return nil
 	}
+	if c.programs == nil || len(c.programs) > maxShared {
+		c.programs = map[string]*rule.Program{}
+	}
+	c.programs[key] = p
 	return p
 }
 
