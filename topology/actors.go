@@ -35,7 +35,8 @@ func actorUnit(a *spec.Actor) unit {
 			Pool:     poolOf(a.Pool),
 			Settings: runtime.Settings{
 				Mailbox: a.Mailbox, Supervision: &a.Supervision, ChildSupervision: &a.ChildSupervision,
-				StopTimeout: a.StopTimeout, OnFull: onFull[a.OnFull],
+				StopTimeout: a.StopTimeout, HandlerWarn: a.HandlerWarn, OnFull: onFull[a.OnFull],
+				StashCapacity: a.StashCapacity, Routine: routineOf(a.Routine),
 			},
 		},
 	}

@@ -79,6 +79,7 @@ func (c *checker) actor(e *entry, defaults, under *value) *Actor {
 	e.common = c.common(v, own)
 	e.common.into(a)
 	c.behaviour(a, e, v)
+	c.watch(a, v, e.common.watch)
 	return a
 }
 
@@ -157,7 +158,7 @@ func sameFactory(a, b actor.Factory) bool {
 func (c *checker) misplaced(behaviour string, errs []actor.FieldError) []actor.FieldError {
 	blocks := slices.Clone(actorSchema.Fields)
 	if f, ok := c.reg.Behaviour(behaviour); ok {
-		blocks = append(blocks, actor.Field{Name: "args", Kind: actor.ObjectField, Fields: f.Schema().Fields})
+		blocks = slices.Insert(blocks, 0, actor.Field{Name: "args", Kind: actor.ObjectField, Fields: f.Schema().Fields})
 	}
 	for i, e := range errs {
 		for _, block := range blocks {

@@ -17,6 +17,7 @@ type common struct {
 	template   Actor // the fields that every actor with this block has
 	digest     string
 	saysOnFull bool
+	watch      actor.Targets
 }
 
 // into gives an actor what its block says.
@@ -141,6 +142,8 @@ func (c *checker) fillActor(k *common, v, own *value, values map[string]any, bad
 	if !bad["pool"] {
 		a.Pool = c.pool(v, conf.Pool)
 	}
+	a.StashCapacity, k.watch = conf.Mailbox.StashCap, conf.Watch
+	a.Routine = c.routine(v, conf, values)
 	if box, ok := values["mailbox"].(map[string]any); ok {
 		c.mailbox(a, v, own, conf.Mailbox)
 		delete(box, "overflow")

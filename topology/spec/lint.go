@@ -90,7 +90,10 @@ func eachEntry(groups []*group, visit func(*entry)) {
 
 // leadsTo returns the path of what is used.
 func (u use) leadsTo() actor.Path {
-	if u.target == "" {
+	switch {
+	case u.watched:
+		return ""
+	case u.target == "":
 		return u.path
 	}
 	_, path, err := u.target.Parse(u.base)

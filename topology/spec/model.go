@@ -81,6 +81,8 @@ type Actor struct {
 	Supervision      supervise.Strategy // how this actor is supervised
 	ChildSupervision supervise.Strategy // for children that its behaviour spawns
 	Pool             Pool               // of one for most
+	StashCapacity    int                // messages that the behaviour may set aside
+	Routine          *Routine           // nil: nothing
 	StopTimeout      time.Duration
 	HandlerWarn      time.Duration // 0: never
 	OnFull           string        // dead-letter, drop, retry or block

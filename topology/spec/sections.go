@@ -76,11 +76,18 @@ type actorConf struct {
 	Supervision      supervisionConf `conf:"supervision" doc:"what happens when this actor fails" class:"live"`
 	ChildSupervision supervisionConf `conf:"child-supervision" doc:"lies under the supervision of the children" class:"live"`
 	Pool             poolConf        `conf:"pool" doc:"several actors behind one address" class:"live"`
-	StopTimeout      time.Duration   `conf:"stop-timeout" default:"5s" min:"1ms" doc:"how long a stop may work off the queue" class:"live"`
-	StartOrder       int             `conf:"start-order" default:"0" doc:"lower starts first among siblings" class:"cosmetic"`
-	OnFull           string          `conf:"on-full" default:"dead-letter" enum:"dead-letter|drop|retry|block" doc:"for what this actor sends to a full mailbox" class:"live"`
-	HandlerWarn      time.Duration   `conf:"handler-warn" default:"10s" min:"1ms" words:"off=0" doc:"report a handler that runs longer" class:"live"`
-	Children         map[string]any  `conf:"children" doc:"the actors below this one"`
+	Throttle         throttleConf    `conf:"throttle" doc:"how many messages are handled" class:"live"`
+	ReceiveTimeout   time.Duration   `conf:"receive-timeout" default:"off" min:"1ms" words:"off=0" doc:"silence after which something happens; timers do not break it" class:"live"`
+	OnReceiveTimeout string          `conf:"on-receive-timeout" default:"message" enum:"message|stop" doc:"what happens then: the actor is told a message of kind receive-timeout, or ends" class:"live"`
+	Watch            actor.Targets   `conf:"watch" doc:"actors whose end the actor is told, by a message of kind terminated" class:"rewire"`
+
+	Timers map[string]timerConf `conf:"timers" doc:"messages that the actor is told from time to time" class:"live"`
+
+	StopTimeout time.Duration  `conf:"stop-timeout" default:"5s" min:"1ms" doc:"how long a stop may work off the queue" class:"live"`
+	StartOrder  int            `conf:"start-order" default:"0" doc:"lower starts first among siblings" class:"cosmetic"`
+	OnFull      string         `conf:"on-full" default:"dead-letter" enum:"dead-letter|drop|retry|block" doc:"for what this actor sends to a full mailbox" class:"live"`
+	HandlerWarn time.Duration  `conf:"handler-warn" default:"10s" min:"1ms" words:"off=0" doc:"report a handler that runs longer" class:"live"`
+	Children    map[string]any `conf:"children" doc:"the actors below this one"`
 }
 
 type mailboxConf struct {
@@ -90,6 +97,7 @@ type mailboxConf struct {
 	Priority     actor.Expr    `conf:"priority" default:"" expr:"number" doc:"the rank of a message, lower is sooner; first come, first served among equals"`
 	PriorityElse float64       `conf:"priority-default" default:"lowest" words:"lowest=9223372036854775807" doc:"the rank of messages for which the priority fails"`
 	WarnAt       int           `conf:"warn-at" default:"10000" min:"1" words:"off=0" unit:"messages" doc:"queue length of the first warning; then at every doubling"`
+	StashCap     int           `conf:"stash-capacity" default:"1024" min:"1" max:"1000000000" unit:"messages" doc:"how many messages the behaviour may set aside"`
 }
 
 type supervisionConf struct {

@@ -66,6 +66,8 @@ type use struct {
 	base   actor.Path   // of the actor
 	target actor.Target // "" when a path is meant
 	path   actor.Path
+
+	watched bool // nothing is sent there
 }
 
 // check reports why it is not there.
