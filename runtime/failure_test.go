@@ -205,3 +205,24 @@ func TestStopInAFrozenTreeDoesNotWaitForTheThaw(t *testing.T) {
 		}
 	})
 }
+
+func TestAnActorThatCannotStartIsTriedAgainWhenItsSupervisorsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r, tries := newSystem(t), &record{}, 0
+		resume, escalate := supervise.Strategy{OnFailure: supervise.Resume}, supervise.Strategy{OnFailure: supervise.Escalate}
+		spawnSpec(t, s, Spec{Name: "p", Settings: Settings{Supervision: &resume}, New: onKind(r, nil)})
+		c := spawnBelow(t, s, "/user/p", Spec{Name: "c", Settings: Settings{Supervision: &escalate}, New: func() (actor.Behaviour, error) {
+			if tries++; tries == 1 {
+				return nil, errors.New("boom")
+			}
+			return onKind(r, nil)()
+		}})
+		tellKind(t, c, "x")
+		time.Sleep(2 * pauseUnborn)
+		synctest.Wait()
+		r.want(t, "x")
+		if tries != 2 {
+			t.Errorf("starts: got %d, want 2", tries)
+		}
+	})
+}
