@@ -18,12 +18,14 @@ import (
 
 // Exit codes of the command.
 const (
-	ExitOK      = 0  // it did what it was asked to
-	ExitInvalid = 1  // the configuration or another input is wrong
-	ExitChanges = 2  // plan: a reload would change something
-	ExitUsage   = 64 // the command line is wrong
-	ExitFailed  = 70 // the system failed: a failure was escalated past the top
-	ExitForced  = 71 // a second signal, or the shutdown took too long
+	ExitOK         = 0  // it did what it was asked to
+	ExitInvalid    = 1  // the configuration or another input is wrong
+	ExitChanges    = 2  // plan: a reload would change something
+	ExitRolledBack = 3  // reload --wait and its like: it failed and was undone
+	ExitDegraded   = 4  // it failed, and so did undoing it
+	ExitUsage      = 64 // the command line is wrong
+	ExitFailed     = 70 // the system failed: a failure was escalated past the top
+	ExitForced     = 71 // a second signal, or the shutdown took too long
 )
 
 // Option changes what Main runs.
@@ -49,6 +51,8 @@ type app struct {
 	overrides []hocon.Override
 	overlays  []hocon.Overlay // --profile
 	checking  checking
+	asking    asking
+	resume    bool // run --resume
 }
 
 // command is one verb of the command line.
@@ -59,9 +63,13 @@ type command struct {
 }
 
 var commands = []command{
-	{"run", "", "run the system and keep it equal to its file", (*app).run, nil},
+	{"run", "", "run the system and keep it equal to its file", (*app).run, (*app).runFlags},
 	{"check", "[FILE]", "find every mistake in a configuration; exit 1 when there is one", (*app).check, (*app).checkFlags},
 	{"plan", "[FILE]", "show what a reload would do; exit 2 when it would change something", (*app).plan, nil},
+	{"apply", "FILE", "give the running daemon another file; it stays until the next reload", (*app).apply, (*app).applyFlags},
+	{"reload", "", "make the running daemon look at its file", (*app).reload, (*app).reloadFlags},
+	{"rollback", "[N]", "make the running daemon go back to revision N, or to the one before", (*app).rollback, (*app).reloadFlags},
+	{"revisions", "", "list what a daemon has applied, and what it has not", (*app).revisions, (*app).revisionsFlags},
 	{"hocon", "FILE", "resolve any HOCON file and print it as JSON", (*app).hocon, nil},
 	{"list", "[NAME]", "list behaviours and bridges with their arguments", (*app).list, nil},
 	{"version", "", "print the version", (*app).version, nil},
@@ -187,8 +195,8 @@ Flags of every command:
   --env-file FILE  NAME=value lines for variables that the environment does not have
 
 Signals of a running actord: SIGHUP reloads, SIGTERM and SIGINT shut down in order, a second one at once.
-Exit codes: 0 done, 1 wrong configuration or input, 2 plan found changes, 64 wrong command line,
-            70 the system failed, 71 shutdown was forced.
+Exit codes: 0 done, 1 wrong configuration or input, 2 plan found changes, 3 rolled back, 4 degraded,
+            64 wrong command line, 70 the system failed, 71 shutdown was forced.
 `)
 }
 

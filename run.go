@@ -3,6 +3,7 @@ package actord
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/actord/actord/internal/control"
 	"github.com/actord/actord/runtime"
 	"github.com/actord/actord/topology"
 	"github.com/actord/actord/topology/hocon"
@@ -36,6 +38,10 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return d.run(ctx)
 }
 
+func (a *app) runFlags(fs *flag.FlagSet) {
+	fs.BoolVar(&a.resume, "resume", false, "when the configuration is wrong, run the last good revision until it is right")
+}
+
 // daemon is one run of the system.
 type daemon struct {
 	*app
@@ -59,7 +65,7 @@ func (d *daemon) run(ctx context.Context) int {
 	}
 	started := make(chan error, 1)
 	go func() { // owned by the select below, which waits for it
-		d.top, err = topology.Start(ctx, src, topology.Options{Log: d.log, Configure: d.configure, Attach: func(sys *runtime.System) { d.attach(sys); plugins.attach(sys) }, Env: d.env})
+		d.top, err = topology.Start(ctx, src, topology.Options{Log: d.log, Configure: d.configure, Attach: func(sys *runtime.System) { d.attach(sys); plugins.attach(sys) }, Env: d.env, Resume: d.resume})
 		started <- err
 	}()
 	for {
@@ -69,8 +75,7 @@ func (d *daemon) run(ctx context.Context) int {
 				return d.startFailed(err)
 			}
 			d.sys = d.top.System()
-			d.greet(begun)
-			return d.serve(ctx)
+			return d.serve(ctx, begun)
 		case s := <-d.signals:
 			if s != syscall.SIGHUP {
 				cancel(fmt.Errorf("%s during the start", s))
@@ -90,9 +95,14 @@ func (d *daemon) startFailed(err error) int {
 }
 
 // serve keeps the system running until a signal or a failure past the top.
-func (d *daemon) serve(ctx context.Context) int {
+func (d *daemon) serve(ctx context.Context, begun time.Time) int {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	server, err := d.control(ctx)
+	if err != nil {
+		d.log.Warn("no command can reach this daemon", "err", err)
+	}
+	d.greet(begun)
 	watched := make(chan struct{})
 	go func() { // owned by watched, which shutdown waits for
 		defer close(watched)
@@ -108,13 +118,24 @@ func (d *daemon) serve(ctx context.Context) int {
 			d.log.Info("shutting down", "signal", s.String())
 			cancel()
 			<-watched
+			d.hangUp(server)
 			return d.shutdown(ExitOK)
 		case err := <-d.sys.Failed():
 			d.log.Error("shutting down: the system failed", "err", err)
 			cancel()
 			<-watched
+			d.hangUp(server)
 			return d.shutdown(ExitFailed)
 		}
+	}
+}
+
+// hangUp answers the commands that are waiting and takes no more.
+func (d *daemon) hangUp(server *control.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := server.Close(ctx); err != nil {
+		d.log.Warn("a command was cut off", "err", err)
 	}
 }
 

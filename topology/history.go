@@ -57,7 +57,7 @@ func (t *Topology) Revisions() []Entry {
 // note adds a reload to the history. That nothing changed is worth a line only
 // when a person asked.
 func (t *Topology) note(q Request, r Result) {
-	if q.By == byFile && (r.Outcome == Unchanged || r.Outcome == Rejected && explain(r.Err) == t.rejected) {
+	if q.By == byFile && (r.Outcome == Unchanged || r.Outcome == Rejected && Explain(r.Err) == t.rejected) {
 		return
 	}
 	e := Entry{
@@ -65,7 +65,7 @@ func (t *Topology) note(q Request, r Result) {
 		Actions: r.Actions[:min(len(r.Actions), maxActions)], Kept: r.Outcome == Applied,
 	}
 	if r.Err != nil {
-		e.Error = explain(r.Err)
+		e.Error = Explain(r.Err)
 	}
 	if e.Kept && r.Probation != nil {
 		for i := range t.history.entries {
@@ -107,14 +107,14 @@ func (t *Topology) settle(number uint64, outcome Outcome, err error) {
 		}
 		e.Outcome, e.Probation = outcome, passed
 		if err != nil {
-			e.Probation, e.Error = failed, explain(err)
+			e.Probation, e.Error = failed, Explain(err)
 		}
 	}
 	t.saveHistory()
 }
 
-// explain is an error for people, with source lines where there are some.
-func explain(err error) string {
+// Explain is an error for people, with source lines where there are some.
+func Explain(err error) string {
 	if _, ok := errors.AsType[hocon.Errors](err); ok {
 		return strings.TrimSuffix(hocon.Format(err), "\n")
 	}

@@ -218,7 +218,7 @@ func (t *Topology) report(r Result) {
 	case Unchanged:
 		log.Debug("reload: nothing changed")
 	case Rejected:
-		if text := explain(r.Err); text != t.rejected || r.By != byFile {
+		if text := Explain(r.Err); text != t.rejected || r.By != byFile {
 			t.rejected = text
 			log.Error("reload rejected; nothing was touched", "err", "\n"+text)
 		}

@@ -25,14 +25,14 @@ func (t *Topology) first(ctx context.Context) (*Revision, error) {
 	if notKept != nil {
 		return nil, errors.Join(err, fmt.Errorf("resume: %w", notKept))
 	}
-	t.log.Error("the configuration is wrong; the last good revision runs until it is right", "revision", number, "err", "\n"+explain(err))
+	t.log.Error("the configuration is wrong; the last good revision runs until it is right", "revision", number, "err", "\n"+Explain(err))
 	return kept, nil
 }
 
 // lastGood loads the revision to resume with, before the state directory is this
 // daemon's.
 func (t *Topology) lastGood(ctx context.Context) (*Revision, uint64, error) {
-	dir, err := StateDir(t.writtenStateDir(), t.src.File, t.options.Env)
+	dir, err := t.src.StateDir(t.options.Env)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -52,17 +52,16 @@ func (t *Topology) lastGood(ctx context.Context) (*Revision, uint64, error) {
 	return rev, number, err
 }
 
-// writtenStateDir is what a file that is wrong elsewhere says about the state
-// directory.
-func (t *Topology) writtenStateDir() string {
-	tree, err := hocon.Load(t.src.File, t.src.Options)
-	if err != nil {
-		return ""
+// StateDir is the state directory of the daemon that runs the file, which may be
+// wrong by now; env is where variables come from.
+func (s Source) StateDir(env func(string) (string, bool)) (string, error) {
+	written := ""
+	if tree, err := hocon.Load(s.File, s.Options); err == nil {
+		if n := tree.Lookup("actord", "system", "state-dir"); n != nil {
+			written = n.Text
+		}
 	}
-	if n := tree.Lookup("actord", "system", "state-dir"); n != nil {
-		return n.Text
-	}
-	return ""
+	return StateDir(written, s.File, env)
 }
 
 // remember takes over the history of earlier runs.
