@@ -26,16 +26,28 @@ func newFuture[R any](s *System) *future[R] {
 	return &future[R]{sys: s, answer: make(chan answer[R], 1)}
 }
 
-// Path returns a one-time address below /temp.
+// addressOver is the address of a question that nobody waits for any more.
+var addressOver = actor.Temp.Child("$ask")
+
+// Path returns a one-time address below /temp. It is known there from the moment
+// that somebody wants to know it until the wait is over.
 func (f *future[R]) Path() actor.Path {
 	if p := f.path.Load(); p != nil {
 		return *p
 	}
 	p := actor.Temp.Child(fmt.Sprintf("$ask-%012x", rand.Uint64()&(1<<48-1)))
-	if f.path.CompareAndSwap(nil, &p) {
-		return p
+	f.sys.temps.byPath.Store(p, answerable(f))
+	if !f.path.CompareAndSwap(nil, &p) {
+		f.sys.temps.byPath.Delete(p)
 	}
 	return *f.path.Load()
+}
+
+// over frees the address.
+func (f *future[R]) over() {
+	if !f.path.CompareAndSwap(nil, &addressOver) {
+		f.sys.temps.byPath.Delete(*f.path.Load())
+	}
 }
 
 // Tell answers the question; later answers are discarded.
@@ -82,11 +94,12 @@ func question[R, U any](ctx context.Context, to *PID[U]) (*future[R], error) {
 // of the question ends the wait.
 func ask[U, R any](ctx context.Context, to *PID[U], m U, f *future[R]) (zero R, err error) {
 	_, meta := originOf(ctx)
+	defer f.over()
 	c, err := to.deliver(ctx, envelope[U]{msg: m, sender: f, meta: meta})
 	if err != nil {
 		return zero, fmt.Errorf("ask %s: %w", to.path, cause(err))
 	}
-	if c.watch(f) {
+	if c != nil && c.watch(f) {
 		defer c.unwatch(f)
 	} else {
 		f.release(actor.ErrStopped)

@@ -198,7 +198,8 @@ func (c *messageContext) Resolve(t actor.Target) (actor.Ref, error) {
 }
 
 func (c *messageContext) Spawn(name string, p actor.Producer) (actor.Ref, error) {
-	if err := actor.CheckName(name); err != nil {
+	name, err := c.cell.sys.nameFor(name, "")
+	if err != nil {
 		return nil, fmt.Errorf("spawn below %s: %w", c.cell.path, err)
 	}
 	spec := Spec{Name: name, New: p, Settings: DefaultSettings()}

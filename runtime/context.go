@@ -167,7 +167,7 @@ func (c *Context[T]) Stop(path actor.Path) {
 
 // SpawnChild starts an actor of message type U below the one that parent belongs
 // to. It ends with its parent, and with its parent's incarnation unless
-// keep-children holds.
+// keep-children holds. Without a name it gets one that nobody can guess.
 func SpawnChild[T, U any](parent *Context[T], name string, props *Props[U]) (*PID[U], error) {
 	return spawnPID(parent.cell.sys, &parent.cell.node, name, props)
 }

@@ -97,6 +97,7 @@ func (g *Group[T]) Offer(ctx context.Context, m T) actor.OfferResult {
 // Ask tells m and waits for the first answer; see actor.Asker.
 func (g *Group[T]) Ask(ctx context.Context, m T) (zero T, err error) {
 	f := newFuture[T](g.sys)
+	defer f.over()
 	_, mt := originOf(ctx)
 	if err := g.tell(ctx, envelope[T]{msg: m, sender: f, meta: mt}); err != nil {
 		return zero, fmt.Errorf("ask %s: %w", g.Path(), cause(err))

@@ -21,13 +21,15 @@ type PID[T any] struct {
 // ref is the internal name of a PID.
 type ref[T any] = PID[T]
 
-// Spawn starts an actor of message type T below /user. Errors as SpawnActor.
+// Spawn starts an actor of message type T below /user. Without a name it gets one
+// that nobody can guess. Errors as SpawnActor.
 func Spawn[T any](s *System, name string, props *Props[T]) (*PID[T], error) {
 	return spawnPID(s, s.user, name, props)
 }
 
 func spawnPID[T any](s *System, parent *node, name string, props *Props[T]) (*PID[T], error) {
-	if err := actor.CheckName(name); err != nil {
+	name, err := s.nameFor(name, props.Behaviour)
+	if err != nil {
 		return nil, fmt.Errorf("spawn below %s: %w", parent.path, err)
 	}
 	n, err := spawn(s, parent, name, false, props)
@@ -43,7 +45,7 @@ func spawnPID[T any](s *System, parent *node, name string, props *Props[T]) (*PI
 // actor.ErrNotFound, actor.ErrWrongType.
 func Lookup[T any](s *System, path actor.Path) (*PID[T], error) {
 	p := &PID[T]{sys: s, path: path}
-	if _, err := p.resolve(nil); err != nil {
+	if _, err := p.resolve(nil); err != nil && path != actor.DeadLetters {
 		return nil, fmt.Errorf("lookup %s: %w", path, err)
 	}
 	return p, nil
@@ -114,7 +116,10 @@ func (p *PID[T]) deliver(ctx context.Context, env envelope[T]) (to *cell[T], err
 	case err == nil:
 		return to, nil
 	case to == nil:
-		return nil, p.missing(env, err)
+		if err = p.missing(env, err); err == nil {
+			env.meta.track().Done(nil)
+		}
+		return nil, err
 	default:
 		return nil, fmt.Errorf("tell %s: %w", p.path, err)
 	}
@@ -139,6 +144,11 @@ func (p *PID[T]) attempt(ctx context.Context, env envelope[T]) (*cell[T], error)
 
 // missing makes a dead letter of a message to nobody.
 func (p *PID[T]) missing(env envelope[T], err error) error {
+	if p.path == actor.DeadLetters {
+		releaseAsker(env.sender, actor.ErrStopped)
+		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), actor.ReasonExplicit, env.meta)
+		return nil
+	}
 	if errors.Is(err, actor.ErrNotFound) {
 		err = actor.ErrStopped
 	}

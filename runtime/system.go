@@ -29,6 +29,7 @@ type System struct {
 	watchdog watchdog
 	stream   stream
 	topics   topics
+	temps    temps
 	user     *node
 	system   *node
 	live     sync.WaitGroup // one per actor that has not ended
@@ -40,6 +41,8 @@ type System struct {
 
 	sharedMu sync.Mutex // guards shared
 	shared   map[any]any
+
+	extensions extensions
 }
 
 // Option changes a System as it is made.
@@ -100,16 +103,18 @@ func (s *System) Failed() <-chan error { return s.failed }
 
 // SpawnActor starts a declared actor below parent, e.g. actor.User. It returns at
 // once; Actor.Started waits for the behaviour's Start. Errors: actor.ErrNameTaken,
-// actor.ErrTerminating, actor.ErrNotFound for the parent, a bad name.
+// actor.ErrTerminating, actor.ErrNotFound for the parent, a bad name. Without a name
+// it gets one that nobody can guess.
 func (s *System) SpawnActor(parent actor.Path, spec Spec) (*Actor, error) {
-	if err := actor.CheckName(spec.Name); err != nil {
+	name, err := s.nameFor(spec.Name, spec.Behaviour)
+	if err != nil {
 		return nil, fmt.Errorf("spawn below %s: %w", parent, err)
 	}
 	p, ok := s.registry.get(parent)
 	if !ok {
-		return nil, fmt.Errorf("spawn %s below %s: %w", spec.Name, parent, actor.ErrNotFound)
+		return nil, fmt.Errorf("spawn %s below %s: %w", name, parent, actor.ErrNotFound)
 	}
-	n, err := spawn(s, p, spec.Name, true, messageProps(spec))
+	n, err := spawn(s, p, name, true, messageProps(spec))
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +131,17 @@ func (s *System) Find(p actor.Path) (*Actor, bool) {
 }
 
 // Lookup returns the address p. It never fails: a Ref to nothing makes dead
-// letters.
-func (s *System) Lookup(p actor.Path) actor.Ref { return &ref[actor.Message]{sys: s, path: p} }
+// letters. Whatever is told to actor.DeadLetters is one, and an address below
+// actor.Temp answers the question that waits there.
+func (s *System) Lookup(p actor.Path) actor.Ref {
+	switch {
+	case p == actor.DeadLetters:
+		return deadLettersRef{s}
+	case p != actor.Temp && p.Under(actor.Temp):
+		return tempRef{s, p}
+	}
+	return &ref[actor.Message]{sys: s, path: p}
+}
 
 // spawn makes a node with its cell below parent and starts it.
 func spawn[T any](s *System, parent *node, name string, declared bool, props *Props[T]) (*node, error) {
@@ -228,6 +242,7 @@ func (s *System) close(ctx context.Context) {
 		<-guardian.doneChan()
 	}
 	s.live.Wait()
+	s.extensions.close(s)
 	s.timers.close()
 	close(s.ended)
 }

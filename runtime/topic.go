@@ -299,6 +299,7 @@ func (r topicRef) Offer(ctx context.Context, m actor.Message) actor.OfferResult 
 // Ask publishes m and waits for the first answer of any subscriber.
 func (r topicRef) Ask(ctx context.Context, m actor.Message) (zero actor.Message, err error) {
 	f := newFuture[actor.Message](r.sys)
+	defer f.over()
 	_, mt := originOf(ctx)
 	if err := r.publish(ctx, envelope[actor.Message]{msg: m, sender: f, meta: mt}); err != nil {
 		return zero, fmt.Errorf("ask %s: %w", r.Path(), cause(err))
