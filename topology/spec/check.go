@@ -35,14 +35,7 @@ type Options struct {
 
 // Check is the function of the same name with options.
 func (o Options) Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
-	c := &checker{
-		problems: problems{tree: t}, reg: reg,
-		commons: map[signature]*common{}, scalars: map[scalar]*value{}, merges: map[[2]*value]*value{},
-		secrets: cmp.Or(o.Secrets, &Secrets{}),
-	}
-	if o.Before != nil {
-		c.before = o.Before.memory
-	}
+	c := newChecker(t, reg, o)
 	s := c.file()
 	if s != nil && (o.Lint || o.Strict) {
 		c.lint(s)
@@ -57,7 +50,20 @@ func (o Options) Check(t *hocon.Tree, reg *actor.Registry) (*System, error) {
 		s.Warnings = c.sorted(c.warnings)
 	}
 	s.Files = c.secrets.Files()
+	s.memory = c.memory(valueOf(t.Lookup(root)))
 	return s, nil
+}
+
+func newChecker(t *hocon.Tree, reg *actor.Registry, o Options) *checker {
+	c := &checker{
+		problems: problems{tree: t}, reg: reg,
+		commons: map[signature]*common{}, scalars: map[scalar]*value{}, merges: map[[2]*value]*value{},
+		secrets: cmp.Or(o.Secrets, &Secrets{}),
+	}
+	if o.Before != nil {
+		c.before = o.Before.memory
+	}
+	return c
 }
 
 // Plugins reads the plugins section alone. The error is hocon.Errors with the
@@ -163,7 +169,6 @@ func (c *checker) file() *System {
 	c.routeeNames(s)
 	c.checkListeners()
 	s.Hash = systemHash(s, sumOf(c.groups))
-	s.memory = c.memory(file)
 	return s
 }
 

@@ -96,6 +96,14 @@ func (v *value) get(key string) *value {
 	return nil
 }
 
+// text returns the text of a scalar.
+func (v *value) text() (string, bool) {
+	if v.isNull() || v.isObject() || v.node.Kind == hocon.Array {
+		return "", false
+	}
+	return v.node.Text, true
+}
+
 // keys returns the names of the fields of an object.
 func (v *value) keys() []string {
 	if !v.isObject() {
