@@ -222,11 +222,26 @@ func (a *Actor) routeesStarted(ctx context.Context) error {
 	if !ok || c.props.Load().running == nil {
 		return nil
 	}
+	p := c.props.Load().running
 	var routees []*node
-	for _, r := range c.props.Load().running.cells() {
+	for _, r := range p.cells() {
 		routees = append(routees, &r.node)
 	}
-	return allStarted(ctx, routees)
+	return errors.Join(allStarted(ctx, routees), p.missing())
+}
+
+// missing says which routees have ended by themselves, e.g. because they did not
+// start and supervision gave them up.
+func (p *pool[T]) missing() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var errs []error
+	for i := range p.conf.Size {
+		if i >= len(p.routees) || p.routees[i] == nil {
+			errs = append(errs, fmt.Errorf("%s: %w", p.home.path.Child(routeeName(i)), actor.ErrStopped))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func allStarted(ctx context.Context, routees []*node) error {
