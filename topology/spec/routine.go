@@ -37,8 +37,8 @@ type throttleConf struct {
 type timerConf struct {
 	Every   time.Duration `conf:"every" min:"1ms" doc:"again and again, at a fixed rate"`
 	After   time.Duration `conf:"after" min:"0s" doc:"once; with every, the first time"`
-	Cron    string        `conf:"cron" default:"" doc:"a plan of five fields: minute hour day month weekday"`
-	Zone    string        `conf:"zone" default:"UTC" doc:"whose time the plan is in, e.g. Europe/Berlin"`
+	Cron    string        `conf:"cron" doc:"a plan of five fields: minute hour day month weekday"`
+	Zone    string        `conf:"zone" doc:"whose time the plan is in, e.g. Europe/Berlin; UTC when not given"`
 	Message messageConf   `conf:"message" doc:"what the actor is told"`
 }
 
@@ -82,7 +82,7 @@ func (c *checker) schedule(v *value, at []string, t timerConf, set map[string]an
 	case t.Cron != "" && (after || t.Every > 0):
 		c.at(v, slices.Concat(at, []string{"cron"}), fmt.Errorf("a plan says when the timer fires, so every and after cannot"))
 	case t.Cron != "":
-		p, err := cron.Parse(t.Cron, t.Zone)
+		p, err := cron.Parse(t.Cron, cmp.Or(t.Zone, "UTC"))
 		if err != nil {
 			key := "cron"
 			if strings.HasPrefix(err.Error(), "zone") {
@@ -92,7 +92,7 @@ func (c *checker) schedule(v *value, at []string, t timerConf, set map[string]an
 			return s, false
 		}
 		return actor.Schedule{Next: p.Next}, true
-	case !v.get("timers").get(at[1]).get("zone").isNull():
+	case t.Zone != "":
 		c.at(v, slices.Concat(at, []string{"zone"}), fmt.Errorf("a zone is for a plan; every and after need none"))
 	case after || t.Every > 0:
 		if after && t.Every > 0 {

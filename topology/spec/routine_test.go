@@ -134,11 +134,13 @@ func TestMistakesInARoutine(t *testing.T) {
 }
 
 func TestAWatchIsLookedAtAgainWhenTheOtherIsGone(t *testing.T) {
-	text := "actord.actors { a { behaviour = sink, watch = /user/db }, "
-	if got := mistakes(t, text+"db.behaviour = sink }"); len(got) > 0 {
-		t.Fatalf("got %v, want no mistake", got)
+	text, reg := "actord.actors { a { behaviour = sink, watch = /user/db }, ", registry(t)
+	before, err := Check(load(t, text+"db.behaviour = sink }"), reg)
+	if err != nil {
+		t.Fatal(hocon.Format(err))
 	}
-	if got := mistakes(t, text+"}"); len(got) != 1 {
-		t.Errorf("got %v, want one mistake", got)
+	_, err = Options{Before: before}.Check(load(t, text+"}"), reg)
+	if want := "no actor is declared at /user/db"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an error with %q", err, want)
 	}
 }
