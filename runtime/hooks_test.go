@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	gort "runtime"
 	"strings"
 	"testing"
@@ -217,9 +218,15 @@ func TestWhatAStopHookArmsEndsWithIt(t *testing.T) {
 // TestAnActorThatCannotStartCanBeStopped holds also where restarts are unlimited:
 // a stop that waits for the queue must not wait for ever.
 func TestAnActorThatCannotStartCanBeStopped(t *testing.T) {
+	for _, backoff := range []time.Duration{0, time.Millisecond} {
+		t.Run(fmt.Sprint("back-off ", backoff), func(t *testing.T) { stopWhatCannotStart(t, backoff) })
+	}
+}
+
+func stopWhatCannotStart(t *testing.T, backoff time.Duration) {
 	synctest.Test(t, func(t *testing.T) {
 		s, bad := newSystem(t), false
-		always := supervise.Strategy{MaxRestarts: supervise.Unlimited, Backoff: supervise.Backoff{Min: time.Millisecond}}
+		always := supervise.Strategy{MaxRestarts: supervise.Unlimited, Backoff: supervise.Backoff{Min: backoff}}
 		var child actor.Ref
 		spawnSpec(t, s, Spec{Name: "p", Settings: Settings{ChildSupervision: &always}, New: make1(&hooked{
 			start: func(ctx actor.Context) (err error) {
