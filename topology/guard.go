@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/topology/hocon"
+	"github.com/actord/actord/topology/plan"
+	"github.com/actord/actord/topology/spec"
 )
 
 // A file that is just being written is often a valid smaller one. What follows
@@ -15,20 +16,35 @@ import (
 
 // guard says why next must not be applied at once; nil when it may be.
 func (t *Topology) guard(next *Revision) error {
-	limits := t.current.Spec.Reload
-	was := map[actor.Path]bool{}
-	for a := range t.current.Spec.All() {
-		was[a.Path] = true
+	limits, gone := t.current.Spec.Reload, 0
+	for _, s := range plan.Diff(t.current.Spec, next.Spec).Steps {
+		switch old := s.Actor.Old; {
+		case old == nil:
+		case s.Kind == plan.Stop:
+			gone += size(old)
+		case s.Kind == plan.Rename || s.Kind == plan.Replace:
+			gone += max(0, size(old)-size(s.Actor.New))
+		}
 	}
-	all := len(was)
-	for a := range next.Spec.All() {
-		delete(was, a.Path)
-		delete(was, a.Was)
+	if gone == 0 {
+		return nil
 	}
-	if gone := len(was); gone > 0 && float64(gone) > limits.MaxRemoved*float64(all) {
+	all := 0
+	for range t.current.Spec.All() {
+		all++
+	}
+	if float64(gone) > limits.MaxRemoved*float64(all) {
 		return fmt.Errorf("it would delete %d of %d actors, more than reload.max-removed = %g%%", gone, all, limits.MaxRemoved*100)
 	}
 	return nil
+}
+
+// size counts an actor and those below it.
+func size(a *spec.Actor) (n int) {
+	for range a.All() {
+		n++
+	}
+	return n
 }
 
 // held waits for removed-hold and loads again. The result is the same when the

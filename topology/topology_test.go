@@ -29,6 +29,7 @@ type bench struct {
 	notes []string
 
 	unblock chan struct{} // closed to let handlers go on
+	blocked chan struct{} // gets one for each handler that blocks
 	log     slog.Handler  // nil discards
 	dir     string        // for the state
 }
@@ -77,7 +78,10 @@ func (n *noter) Receive(ctx actor.Context, m actor.Message) error {
 	case "receive":
 		return errors.New("it is told to fail")
 	case "block":
-		n.b.note("blocked %s", n.path)
+		select {
+		case n.b.blocked <- struct{}{}:
+		default:
+		}
 		<-n.b.unblock
 	}
 	n.count++
