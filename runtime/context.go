@@ -93,9 +93,14 @@ func (c *Context[T]) Log() *slog.Logger {
 // After tells the actor m once, after d.
 func (c *Context[T]) After(d time.Duration, m T) (cancel func() bool) { return c.arm(d, 0, m) }
 
-// Every tells the actor m again and again, every d > 0.
+// Every tells the actor m again and again, every d. A d that is not above 0 is a
+// mistake, which is logged: no timer is set.
 func (c *Context[T]) Every(d time.Duration, m T) (cancel func() bool) {
-	return c.arm(d, max(d, time.Microsecond), m)
+	if d <= 0 {
+		c.Log().Error("a timer cannot fire that often, so it is not set", "every", d)
+		return func() bool { return false }
+	}
+	return c.arm(d, d, m)
 }
 
 func (c *Context[T]) arm(d, every time.Duration, m T) func() bool {

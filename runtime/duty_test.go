@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	gort "runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/runtime/mailbox"
+	"github.com/actord/actord/runtime/supervise"
 )
 
 // clocked runs one actor that records the kind and the fake time of each message.
@@ -126,6 +129,22 @@ func panicsOnce(next func(time.Time) time.Time) func(time.Time) time.Time {
 		}
 		return next(now)
 	}
+}
+
+func TestARepeatedTimerWithoutATimeIsNotSet(t *testing.T) {
+	do := lines{"set": func(ctx actor.Context, _ actor.Message) error {
+		if ctx.Every(0, kind("t"))() || ctx.Every(-time.Second, kind("t"))() {
+			return errors.New("there is nothing to cancel")
+		}
+		return nil
+	}}
+	clocked(t, Settings{}, do, func(s *System, a *Actor, r *record) {
+		tell(a, "set")
+		after(time.Hour)
+		if got := join(r); got != "set@0s" {
+			t.Errorf("got %q, want set alone", got)
+		}
+	})
 }
 
 func TestFiredTimersLeaveNothingBehind(t *testing.T) {
@@ -567,6 +586,83 @@ func TestTheSettingsWatchWhoeverLivesAtAPath(t *testing.T) {
 			t.Errorf("%d actors wait for arrivals, want none", got)
 		}
 	})
+}
+
+// careless sets messages aside, gives them back, fails and changes roles at random.
+type careless struct{ dice *rand.Rand }
+
+func (b careless) Receive(ctx actor.Context, m actor.Message) error {
+	switch b.dice.IntN(12) {
+	case 0, 1, 2:
+		if err := ctx.Stash(); err != nil && !errors.Is(err, actor.ErrStashFull) {
+			return err
+		}
+	case 3:
+		ctx.Unstash()
+	case 4:
+		return errors.New("boom")
+	case 5:
+		ctx.BecomeStacked(careless{b.dice})
+	case 6:
+		ctx.Unbecome()
+	case 7:
+		ctx.Unstash()
+		panic("boom")
+	}
+	return nil
+}
+
+func TestEveryMessageIsAccountedForWhateverIsDoneWithIt(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			s, dice := newSystem(t, WithDrainTimeout(0)), rand.New(rand.NewPCG(seed, 1))
+			settings := Settings{
+				StashCapacity: 20, Supervision: &supervise.Strategy{OnFailure: supervise.Restart, MaxRestarts: supervise.Unlimited},
+				Routine: &Routine{Throttle: actor.Throttle{Rate: 20_000, Burst: 10, Drop: seed%2 == 0}, ReceiveTimeout: time.Hour},
+			}
+			if seed%3 == 0 {
+				settings.Mailbox = mailbox.Settings{Capacity: 50, Overflow: mailbox.DropHead}
+			}
+			a := spawnSpec(t, s, Spec{Name: "a", Settings: settings, New: func() (actor.Behaviour, error) {
+				return careless{rand.New(rand.NewPCG(seed, 2))}, nil
+			}})
+			var accepted atomic.Uint64
+			var senders sync.WaitGroup
+			for range 4 {
+				senders.Go(func() {
+					for i := range 500 {
+						if a.Ref().Tell(context.Background(), num(i)) == nil {
+							accepted.Add(1)
+						}
+					}
+				})
+			}
+			for range 20 {
+				switch dice.IntN(4) {
+				case 0:
+					a.Kill()
+				case 1:
+					settings.Routine = &Routine{Throttle: actor.Throttle{Rate: float64(10_000 * (1 + dice.IntN(5))), Drop: dice.IntN(2) == 0}}
+					_ = a.Update(settings, nil)
+				case 2:
+					_ = a.Swap(t.Context(), func() (actor.Behaviour, error) { return careless{rand.New(rand.NewPCG(seed, 3))}, nil }, nil)
+				}
+				gort.Gosched()
+			}
+			if seed%2 == 0 {
+				senders.Wait()
+			}
+			if err := a.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			senders.Wait()
+			i := a.Info()
+			if sum := i.Handled + i.Failed + i.Dropped + i.DeadLettered; sum != accepted.Load() || i.Stashed != 0 || i.Queued != 0 {
+				t.Errorf("%d were accepted; got %d = %d handled + %d failed + %d dropped + %d dead letters, %d set aside, %d queued",
+					accepted.Load(), sum, i.Handled, i.Failed, i.Dropped, i.DeadLettered, i.Stashed, i.Queued)
+			}
+		})
+	}
 }
 
 // counting is a typed actor with all that typed actors have of their own.

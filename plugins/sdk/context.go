@@ -109,6 +109,10 @@ func (c *callContext) After(d time.Duration, m actor.Message) (cancel func() boo
 }
 
 func (c *callContext) Every(d time.Duration, m actor.Message) (cancel func() bool) {
+	if d <= 0 {
+		c.Log().Error("a timer cannot fire that often, so it is not set", "every", d)
+		return func() bool { return false }
+	}
 	return c.in.arm(d, max(d, time.Millisecond), m).stop
 }
 

@@ -89,7 +89,8 @@ type Context interface {
 
 	// After tells this actor m once, after d; Every does so again and again,
 	// with a fixed delay. Timers end with the incarnation that set them. cancel
-	// reports whether it prevented a delivery that was still to come.
+	// reports whether it prevented a delivery that was still to come. Every with d ≤ 0
+	// is a mistake, which is logged: no timer is set.
 	After(d time.Duration, m Message) (cancel func() bool)
 	Every(d time.Duration, m Message) (cancel func() bool)
 

@@ -93,7 +93,12 @@ func (c *fakeContext) After(d time.Duration, m actor.Message) func() bool {
 }
 
 func (c *fakeContext) Every(d time.Duration, m actor.Message) func() bool {
-	return c.use("Every").addTimer(d, d, m)
+	r := c.use("Every")
+	if d <= 0 {
+		r.tb.Errorf("Every(%v): a timer cannot fire that often", d)
+		return func() bool { return false }
+	}
+	return r.addTimer(d, d, m)
 }
 
 func (c *fakeContext) Spawn(name string, p actor.Producer) (actor.Ref, error) {
