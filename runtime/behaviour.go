@@ -84,13 +84,14 @@ func (c *messageContext) Tell(to actor.Ref, m actor.Message) error {
 
 // onFull does what the actor's settings say about a full receiver.
 func (c *messageContext) onFull(to actor.Ref, m actor.Message, err error) error {
-	self, trace := actor.Ref(&c.cell.node), c.Trace()
+	self := actor.Ref(&c.cell.node)
+	c.Trace()
 	switch c.cell.settings.Load().OnFull {
 	case DeadLetter:
 		c.cell.sys.deadLetter(to.Path(), self, m, actor.ReasonFull, c.meta)
 	case Drop:
 		c.meta.track().Refuse(fmt.Errorf("dropped for %s: %w", to.Path(), err))
-		c.cell.sys.Publish(actor.Dropped{Path: to.Path(), Message: m, Policy: "on-full", Trace: trace})
+		c.cell.sys.dropped(to.Path(), self, m, "on-full", c.meta)
 	case Retry:
 		c.meta.track().Join() // until it is accepted or given up
 		c.cell.sys.retry(from{context.Background(), self, c.meta}, to, m)

@@ -132,7 +132,7 @@ func (c *cell[T]) panicked(value any) error {
 func (c *cell[T]) failed(err error, panicked bool) {
 	c.counters.troubles().failed.Add(1)
 	if env := c.ctx.env; env.owed() {
-		c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), actor.ReasonFailed+": "+err.Error(), c.ctx.meta)
+		c.sys.deadLetter(c.path, env.sender, env.msg, actor.ReasonFailed+": "+err.Error(), c.ctx.meta)
 	}
 	c.fail(err, panicked)
 	c.ctx.leave()
@@ -205,6 +205,7 @@ func (c *cell[T]) handle(env envelope[T]) {
 	c.counters.handled.Add(1)
 	if env.meta != nil {
 		env.meta.delivery.Done(nil)
+		env.meta.replay.handled()
 	}
 	c.ctx.leave()
 }
@@ -260,7 +261,7 @@ func (c *cell[T]) letter(env envelope[T], reason string) {
 	}
 	c.counters.troubles().lettered.Add(1)
 	releaseAsker(env.sender, actor.ErrStopped)
-	c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), reason, env.meta)
+	c.sys.deadLetter(c.path, env.sender, env.msg, reason, env.meta)
 }
 
 // giveBack puts letters in front of everything that waits.

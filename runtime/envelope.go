@@ -19,9 +19,10 @@ type envelope[T any] struct {
 // being set once by the handler that first asks for it on its own copy.
 type meta struct {
 	kind        metaKind
+	event       bool // the message is about an event: what becomes of it makes no further events
 	trace       actor.TraceID
 	delivery    *actor.Delivery // what the message belongs to; nil when nobody tracks it
-	event       bool            // the message is about an event: what becomes of it makes no further events
+	replay      *replay         // that the message is, or that what told it was; nil for most
 	ended       *node           // of a notice: the actor that ended
 	timer       *timer          // of a tick
 	incarnation uint64          // of a tick: who set the timer
@@ -43,7 +44,9 @@ func keepNotice[T any](e envelope[T]) bool {
 }
 
 // mail tells that it is an ordinary message, neither a tick nor a notice.
-func (e envelope[T]) mail() bool { return e.meta == nil || e.meta.kind == traced }
+func (e envelope[T]) mail() bool { return e.meta.isMail() }
+
+func (m *meta) isMail() bool { return m == nil || m.kind == traced }
 
 // owed tells that somebody must learn when it gets lost.
 func (e envelope[T]) owed() bool { return e.mail() || e.meta.kind == outcome }

@@ -99,17 +99,40 @@ func (s *System) tellEvent(n *node, e actor.Event) {
 	}
 }
 
-// deadLetter publishes that m did not reach a handler, and refuses its delivery.
-func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m actor.Message, reason string, mt *meta) {
+// deadLetter remembers and publishes that m, a message of any type, did not reach a
+// handler, and refuses its delivery.
+func (s *System) deadLetter(recipient actor.Path, sender actor.Ref, m any, reason string, mt *meta) {
 	if d := mt.track(); d != nil {
 		d.Refuse(fmt.Errorf("dead letter of %s: %s", recipient, reason))
 	}
-	if len(s.stream.list()) == 0 || mt.aboutEvent() {
+	heard := len(s.stream.list()) > 0 && !mt.aboutEvent()
+	if !heard && s.letters.off() {
 		return
 	}
-	s.Publish(actor.DeadLetter{
-		Recipient: recipient, Sender: pathOf(sender), Message: m, Reason: reason, Trace: mt.traceID(), Time: time.Now(),
-	})
+	e := actor.DeadLetter{
+		Recipient: recipient, Sender: pathOf(sender), Message: asMessage(m), Reason: reason, Trace: mt.traceID(), Time: time.Now(),
+	}
+	s.letters.lost(LostLetter{Time: e.Time, Recipient: recipient, Sender: e.Sender, Reason: reason, Trace: e.Trace}, m, mt)
+	if heard {
+		s.Publish(e)
+	}
+}
+
+// dropped remembers and publishes that a policy discarded m, a message of any type.
+func (s *System) dropped(recipient actor.Path, sender actor.Ref, m any, policy string, mt *meta) {
+	heard := len(s.stream.list()) > 0 && !mt.aboutEvent()
+	if !heard && s.letters.off() {
+		return
+	}
+	e := actor.Dropped{Path: recipient, Message: asMessage(m), Trace: mt.traceID(), Policy: policy}
+	if mt.isMail() {
+		s.letters.lost(LostLetter{
+			Time: time.Now(), Recipient: recipient, Sender: pathOf(sender), Reason: actor.ReasonDropped + ": " + policy, Trace: e.Trace, Dropped: true,
+		}, m, mt)
+	}
+	if heard {
+		s.Publish(e)
+	}
 }
 
 func pathOf(r actor.Ref) actor.Path {

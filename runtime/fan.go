@@ -248,7 +248,7 @@ func (f *fan[T]) refused(ctx context.Context, p *PID[T], env envelope[T], err er
 	if isRef && isMessage && inside {
 		return (&messageContext{o}).onFull(ref, m, err)
 	}
-	f.sys.deadLetter(p.path, env.sender, asMessage(env.msg), actor.ReasonFull, env.meta)
+	f.sys.deadLetter(p.path, env.sender, env.msg, actor.ReasonFull, env.meta)
 	return nil
 }
 

@@ -146,7 +146,7 @@ func (p *PID[T]) attempt(ctx context.Context, env envelope[T]) (*cell[T], error)
 func (p *PID[T]) missing(env envelope[T], err error) error {
 	if p.path == actor.DeadLetters {
 		releaseAsker(env.sender, actor.ErrStopped)
-		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), actor.ReasonExplicit, env.meta)
+		p.sys.deadLetter(p.path, env.sender, env.msg, actor.ReasonExplicit, env.meta)
 		return nil
 	}
 	if errors.Is(err, actor.ErrNotFound) {
@@ -158,7 +158,7 @@ func (p *PID[T]) missing(env envelope[T], err error) error {
 			reason = actor.ReasonTerminating
 		}
 		releaseAsker(env.sender, actor.ErrStopped)
-		p.sys.deadLetter(p.path, env.sender, asMessage(env.msg), reason, env.meta)
+		p.sys.deadLetter(p.path, env.sender, env.msg, reason, env.meta)
 	}
 	return fmt.Errorf("tell %s: %w", p.path, err)
 }

@@ -83,7 +83,7 @@ func (t *task[T]) deliver(result T, err error) {
 // late makes a dead letter of a result whose incarnation is gone.
 func (c *cell[T]) late(env envelope[T]) {
 	releaseAsker(env.sender, actor.ErrStopped)
-	c.sys.deadLetter(c.path, env.sender, asMessage(env.msg), actor.ReasonStopped+": it asked for this before it restarted or ended", env.meta)
+	c.sys.deadLetter(c.path, env.sender, env.msg, actor.ReasonStopped+": it asked for this before it restarted or ended", env.meta)
 }
 
 // settled handles a result.

@@ -261,7 +261,7 @@ func (d *distributor[T]) Receive(ctx *Context[T], _ T) error {
 			reason = actor.ReasonStopped
 		}
 		releaseAsker(env.sender, err)
-		d.pool.home.sys.deadLetter(d.pool.home.path, env.sender, asMessage(env.msg), reason, env.meta)
+		d.pool.home.sys.deadLetter(d.pool.home.path, env.sender, env.msg, reason, env.meta)
 		env.meta.track().Done(nil)
 	}
 	d.open()

@@ -121,12 +121,7 @@ func (c *cell[T]) shed(env envelope[T], policy string) {
 	c.counters.troubles().dropped.Add(1)
 	releaseAsker(env.sender, actor.ErrFull)
 	env.meta.track().Refuse(fmt.Errorf("dropped at %s: %w", c.path, actor.ErrFull))
-	if len(c.sys.stream.list()) > 0 && !env.aboutEvent() {
-		c.sys.Publish(actor.Dropped{
-			Path: c.path, Message: asMessage(env.msg), Trace: env.trace(),
-			Policy: policy,
-		})
-	}
+	c.sys.dropped(c.path, env.sender, env.msg, policy, env.meta)
 }
 
 // tell pushes env, waiting for room where the policy says so.

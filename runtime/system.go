@@ -30,6 +30,7 @@ type System struct {
 	stream   stream
 	topics   topics
 	temps    temps
+	letters  DeadLetters
 	user     *node
 	system   *node
 	live     sync.WaitGroup // one per actor that has not ended
@@ -80,6 +81,7 @@ func New(name string, options ...Option) *System {
 		o(s)
 	}
 	s.registry.nodes = map[actor.Path]*node{}
+	s.letters.init(s)
 	s.timers.init()
 	s.watchdog.init(s)
 	s.user = s.guardian(actor.User)
