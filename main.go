@@ -51,6 +51,7 @@ type app struct {
 	overrides []hocon.Override
 	overlays  []hocon.Overlay // --profile
 	checking  checking
+	trying    trying
 	asking    asking
 	resume    bool // run --resume
 }
@@ -72,6 +73,9 @@ var commands = []command{
 	{"revisions", "", "list what a daemon has applied, and what it has not", (*app).revisions, (*app).revisionsFlags},
 	{"hocon", "FILE", "resolve any HOCON file and print it as JSON", (*app).hocon, nil},
 	{"list", "[NAME]", "list behaviours and bridges with their arguments", (*app).list, nil},
+	{"explain", "KEY|PATH", "tell what a key means, what is in force and where that is written", (*app).explain, nil},
+	{"schema", "", "print the JSON Schema of a whole file", (*app).schema, nil},
+	{"expr", "EXPR", "try an expression on a message", (*app).expr, (*app).exprFlags},
 	{"version", "", "print the version", (*app).version, nil},
 }
 
@@ -185,7 +189,7 @@ func commandNames() []string {
 func (a *app) usage(w io.Writer) {
 	fmt.Fprint(w, "actord runs a system of actors that is written down in application.conf.\n\nUsage: actord COMMAND [flags]\n\n")
 	for _, c := range commands {
-		fmt.Fprintf(w, "  %-14s %s\n", strings.TrimSpace(c.name+" "+c.args), c.doc)
+		fmt.Fprintf(w, "  %-18s %s\n", strings.TrimSpace(c.name+" "+c.args), c.doc)
 	}
 	fmt.Fprint(w, `
 Flags of every command:

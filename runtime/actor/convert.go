@@ -26,6 +26,15 @@ func (f Field) scalar(v any) (any, error) {
 	return out, f.inBounds(v, asFloat(out))
 }
 
+// Number returns a plain number, as Min, Max and Words hold it, as the decoded value
+// of the field's kind.
+func (f Field) Number(n float64) any {
+	if f.Kind == FloatField || f.Kind == PercentField {
+		return n
+	}
+	return f.fromNumber(int64(n))
+}
+
 func (f Field) fromNumber(n int64) any {
 	switch f.Kind {
 	case DurationField:

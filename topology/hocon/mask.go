@@ -38,16 +38,21 @@ func hide(line string, at int, parts [][]int) (string, int) {
 		if to > len(line) || strings.HasPrefix(line[from:], masked) {
 			continue // it is inside another one
 		}
-		start, end := utf8.RuneCountInString(line[:from]), utf8.RuneCountInString(line[:to])
-		switch {
-		case at >= end:
-			at += len(masked) - (end - start)
-		case at > start:
-			at = start
-		}
-		line = line[:from] + masked + line[to:]
+		line, at = put(line, at, from, to)
 	}
 	return line, at
+}
+
+// put puts the mask in the place of one part.
+func put(line string, at, from, to int) (string, int) {
+	start, end := utf8.RuneCountInString(line[:from]), utf8.RuneCountInString(line[:to])
+	switch {
+	case at >= end:
+		at += len(masked) - (end - start)
+	case at > start:
+		at = start
+	}
+	return line[:from] + masked + line[to:], at
 }
 
 // MaskExcerpt hides texts in an excerpt and moves its caret accordingly.
@@ -59,8 +64,13 @@ func MaskExcerpt(excerpt string, texts []string) string {
 	at := utf8.RuneCountInString(strings.TrimSuffix(caret, "^"))
 	changed := false
 	for _, text := range texts {
-		for i := strings.Index(line, text); text != "" && i >= 0; i = strings.Index(line, text) {
-			line, at = hide(line, at, [][]int{{i, i + len(text)}})
+		for from := 0; text != ""; from += len(masked) {
+			i := strings.Index(line[from:], text)
+			if i < 0 {
+				break
+			}
+			from += i
+			line, at = put(line, at, from, from+len(text))
 			changed = true
 		}
 	}

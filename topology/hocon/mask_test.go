@@ -37,6 +37,20 @@ func TestTheCaretFollowsTheMask(t *testing.T) {
 	}
 }
 
+func FuzzMaskExcerpt(f *testing.F) {
+	f.Add("a = hunter2, b = x", 5, "hunter2", "***x")
+	f.Add("****", 2, "*", "")
+	f.Fuzz(func(t *testing.T, line string, at int, a, b string) {
+		if strings.Contains(line, "\n") || at < 0 || at > 100 {
+			return
+		}
+		got := MaskExcerpt(line+"\n"+strings.Repeat(" ", at)+"^", []string{a, b})
+		if strings.Count(got, "\n") != 1 || !strings.HasSuffix(got, "^") {
+			t.Errorf("got %q, want a line and a caret below it", got)
+		}
+	})
+}
+
 func TestOverridesMaskSecrets(t *testing.T) {
 	for _, o := range []Override{{"a.password", "hunter2"}, {"a.url", "x://me:hunter2@host"}, {"a.b", `{ token = hunter2 }`}} {
 		if got := o.String(); strings.Contains(got, "hunter2") {

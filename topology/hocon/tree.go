@@ -1,6 +1,9 @@
 package hocon
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Tree is a loaded file with all it included.
 type Tree struct {
@@ -8,6 +11,29 @@ type Tree struct {
 	Files   []string // absolute names of the files read, the loaded one first
 	Missing []string // absolute names of files that optional includes looked for in vain
 	sources []*source
+
+	mu     sync.Mutex // guards hidden
+	hidden []string
+}
+
+// minHidden is the length from which a text is looked for, since a shorter one is
+// found in innocent words.
+const minHidden = 4
+
+// Hide keeps a text that turned out to be a secret out of excerpts from now on.
+func (t *Tree) Hide(text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(text) >= minHidden && !slices.Contains(t.hidden, text) {
+		t.hidden = append(t.hidden, text)
+	}
+}
+
+// Hidden returns the texts that are kept out of excerpts.
+func (t *Tree) Hidden() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.hidden)
 }
 
 // Excerpt returns the source line of a place and below it a caret under its
@@ -18,7 +44,7 @@ func (t *Tree) Excerpt(p Pos) string {
 	}
 	for _, s := range t.sources {
 		if s.name == p.File {
-			return s.excerpt(p.Line, p.Col)
+			return MaskExcerpt(s.excerpt(p.Line, p.Col), t.Hidden())
 		}
 	}
 	return ""

@@ -20,9 +20,8 @@ type problems struct {
 	seen     map[string]*noted
 	warnings hocon.Errors
 	warned   map[string]bool
-	hidden   []string // texts of secrets
-	reported int      // all that was added, repetitions counted
-	user     *entry   // the actor that is read; nil when it is none
+	reported int    // all that was added, repetitions counted
+	user     *entry // the actor that is read; nil when it is none
 }
 
 // noted is a mistake and how many actors have it.
@@ -193,10 +192,7 @@ func (p *problems) sorted(errs hocon.Errors) hocon.Errors {
 
 // mask takes the texts of secrets out of a mistake.
 func (p *problems) mask(e *hocon.Error) {
-	for _, text := range p.hidden {
-		if len(text) < minHidden {
-			continue // it would be found in innocent words
-		}
+	for _, text := range p.tree.Hidden() {
 		if e.Msg == "" && e.Err != nil && strings.Contains(e.Err.Error(), text) {
 			e.Msg = e.Err.Error()
 		}
@@ -209,9 +205,6 @@ func (p *problems) mask(e *hocon.Error) {
 		}
 	}
 }
-
-// minHidden is the length from which the text of a secret is looked for.
-const minHidden = 4
 
 func compareBool(a, b bool) int {
 	switch {

@@ -225,13 +225,13 @@ func (c *checker) secret(v *value) *hocon.Node {
 	}
 	if plain {
 		c.plainSecret(n)
-		c.hidden = append(c.hidden, n.Text)
+		c.tree.Hide(n.Text)
 		return n
 	}
 	if c.user != nil {
 		c.user.fresh = true
 	}
-	c.hidden = append(c.hidden, text)
+	c.tree.Hide(text)
 	return n.WithText(text)
 }
 
