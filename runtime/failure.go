@@ -42,12 +42,17 @@ func (n *node) failOutside(s signal) {
 // decide answers a child's failure. It runs on the parent's turn.
 func (n *node) decide(s signal) {
 	child, past := s.child, n.pastOf(s.child)
-	covered := n.ending() || (n.reviving && !n.keep) || s.incarnation <= past.answered
+	ending := n.ending() // its children work off what they have, also when one of them fails
+	covered := (n.reviving && !n.keep && !ending) || s.incarnation <= past.answered
 	if covered || !child.is(suspended) || s.incarnation != child.counters.incarnation.Load() {
 		return // the parent's own outcome, or the child's next life, covers it
 	}
 	d := n.verdict(s)
 	n.report(s, d)
+	if ending && d.Directive != supervise.Resume && d.Directive != supervise.Restart {
+		child.signal(signal{kind: sigStopNow})
+		return
+	}
 	if d.Directive != supervise.Resume && d.Directive != supervise.Restart && n.sys.holdsBack(child.path, s.err) {
 		return // it stays suspended until its owner decides
 	}
