@@ -13,6 +13,8 @@
 //     the endings .conf, .json, .properties loads all three that exist, .conf
 //     over .json over .properties, and the file of exactly that name when none
 //     of them does. A missing file is nothing unless required("name") says so.
+//   - An included file is in the folder of the root file or below it, links
+//     resolved, or beside the file that the root file is a link to.
 //   - include file("name") wants an absolute name, because the working directory
 //     of a daemon says nothing. url("…") and classpath("…") are errors.
 //   - A substitution without a value in the tree reads the environment variable
@@ -25,6 +27,11 @@
 //     values. So what a text means never depends on the order of other keys.
 //   - A value hidden by a later one is not looked at.
 //   - Durations need a unit.
+//
+// Overlays (profiles) and overrides are put on top before substitution.
+//
+// An excerpt of a source masks what looks like a secret by its key, the user of an
+// address, and every text that Tree.Hide was told.
 //
 // All work is bounded (Limits), so that no text hangs or exhausts a process.
 //

@@ -60,7 +60,7 @@ type Limits struct {
 	Includes  int // files that include one another in a row; 32
 	Files     int // files read or looked for; 10,000
 	FileBytes int // bytes of one file; 16 MiB
-	Nodes     int // values, written or made by substitution, arrays and objects counted; 500,000
+	Nodes     int // values, written or made by substitution, arrays and objects counted; 1,000,000
 	TextBytes int // bytes of one text made by substitution; 1 MiB. All of them together: 64 times that
 	Steps     int // steps of substitution; 4,000,000
 	Chain     int // substitutions that wait for one another; 20,000
@@ -71,7 +71,7 @@ func (l Limits) withDefaults() Limits {
 		field *int
 		value int
 	}{
-		{&l.Depth, 256}, {&l.Includes, 32}, {&l.Files, 10_000}, {&l.FileBytes, 16 << 20}, {&l.Nodes, 500_000},
+		{&l.Depth, 256}, {&l.Includes, 32}, {&l.Files, 10_000}, {&l.FileBytes, 16 << 20}, {&l.Nodes, 1_000_000},
 		{&l.TextBytes, 1 << 20}, {&l.Steps, 4_000_000}, {&l.Chain, 20_000},
 	} {
 		if *f.field <= 0 {
