@@ -28,7 +28,8 @@ func Layout(name string, text []byte) ([]byte, error) {
 // lead out of it.
 func parseAlone(name string, text []byte) (*Node, error) {
 	env := func(string) (string, bool) { return "x", true }
-	tree, err := Parse(name, text, Options{Env: env, Read: func(string) ([]byte, error) { return nil, nil }})
+	nothing := func(string) ([]byte, error) { return []byte("{}"), nil }
+	tree, err := Parse(name, text, Options{Env: env, ReadFile: nothing, Anywhere: true})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func wantsSpace(before, p string) bool {
 	case p == "=" || p == "+=" || before == "=" || before == "+=" || before == ":":
 		return true
 	case p == "{":
-		return before != "[" && before != "," && !strings.HasSuffix(before, "}")
+		return before != "[" && before != "{"
 	case before == ",":
 		return true
 	}
