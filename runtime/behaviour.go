@@ -62,6 +62,7 @@ func (r *behaviour) Stop(ctx *Context[actor.Message]) error {
 
 func (r *behaviour) Terminated(ctx *Context[actor.Message], path actor.Path) error {
 	m := actor.Message{Kind: actor.KindTerminated, Body: map[string]any{"path": string(path)}}
+	ctx.env.msg = m
 	return r.b.Receive(r.lend(ctx), m)
 }
 
@@ -214,7 +215,9 @@ func (c *messageContext) Publish(e actor.Event)   { c.cell.sys.Publish(e) }
 func (c *messageContext) Letter() actor.Letter {
 	c.Trace() // a letter keeps its trace
 	c.meta.track().Join()
-	return letter[actor.Message]{c.env, c.meta}
+	env := c.env
+	env.meta = c.meta // what comes back is a message like others, also if it was a tick or a notice
+	return letter[actor.Message]{env, c.meta}
 }
 func (c *messageContext) Handle() actor.Handle {
 	return &handle{cell: c.cell, incarnation: c.cell.counters.incarnation.Load(), done: c.cell.goneChan()}

@@ -588,6 +588,47 @@ func TestTheSettingsWatchWhoeverLivesAtAPath(t *testing.T) {
 	})
 }
 
+func TestWhateverWasKeptAsALetterCanBeGivenBack(t *testing.T) {
+	for _, tt := range []struct {
+		kind     string
+		settings Settings
+		cause    func(ctx actor.Context)
+	}{
+		{kind: "tick", cause: func(ctx actor.Context) { ctx.After(time.Second, kind("tick")) }},
+		{kind: "done", cause: func(ctx actor.Context) {
+			ctx.Go(func(context.Context) (actor.Message, error) { return kind("done"), nil })
+		}},
+		{kind: actor.KindTerminated, cause: func(ctx actor.Context) { _ = ctx.Watch(ctx.Lookup("/user/none")) }},
+		{kind: actor.KindReceiveTimeout, settings: Settings{Routine: &Routine{ReceiveTimeout: time.Minute}}, cause: func(actor.Context) {}},
+	} {
+		t.Run(tt.kind, func(t *testing.T) {
+			given := false
+			do := lines{
+				"begin": func(ctx actor.Context, _ actor.Message) error { tt.cause(ctx); return nil },
+				tt.kind: func(ctx actor.Context, m actor.Message) error {
+					l := ctx.Letter()
+					if l.Message().Kind != m.Kind {
+						return fmt.Errorf("the letter holds a %q", l.Message().Kind)
+					}
+					if !given {
+						given = true
+						ctx.Handle().Fail(errors.New("boom"), l)
+					}
+					return nil
+				},
+			}
+			stage(t, tt.settings, do, func(s *System, a *Actor, r *record) {
+				tell(a, "begin")
+				after(90 * time.Second)
+				r.want(t, "begin", tt.kind, tt.kind)
+				if got := a.Info(); got.LastError != "boom" || got.Restarts != 1 {
+					t.Errorf("got %d restarts and %q, want 1 and boom", got.Restarts, got.LastError)
+				}
+			})
+		})
+	}
+}
+
 // careless sets messages aside, gives them back, fails and changes roles at random.
 type careless struct{ dice *rand.Rand }
 

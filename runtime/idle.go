@@ -100,5 +100,7 @@ func (c *cell[T]) timedOut() error {
 }
 
 func (r *behaviour) TimedOut(ctx *Context[actor.Message]) error {
-	return r.b.Receive(r.lend(ctx), actor.Message{Kind: actor.KindReceiveTimeout})
+	m := actor.Message{Kind: actor.KindReceiveTimeout}
+	ctx.env.msg = m
+	return r.b.Receive(r.lend(ctx), m)
 }
