@@ -140,10 +140,13 @@ func (t *keyedTimer) stop() bool {
 	return (t.last != nil && t.last.stop()) || pending
 }
 
-// Go runs f beside the instance. In a plugin its result has no sender, since the
-// message that it is about is done for the host.
+// Go runs f beside the instance. The message that it is about is done for the host
+// when its handler returns, so the result is told to Sender, not with Reply.
 func (c *callContext) Go(f func(context.Context) (actor.Message, error)) {
-	in := c.in
+	in, t := c.in, &timer{in: c.in, trace: c.Trace()}
+	if c.letter != nil {
+		t.sender = c.letter.sender
+	}
 	in.session.busy.Add(1)
 	go func() { // ends with the instance's context, as f promises
 		m, err := actor.Message{}, errors.New("it ended its goroutine (runtime.Goexit)")
@@ -153,7 +156,8 @@ func (c *callContext) Go(f func(context.Context) (actor.Message, error)) {
 				_, isPanic := errors.AsType[*panicked](err)
 				m = failure(m, err, isPanic)
 			}
-			in.arm(0, 0, m)
+			t.msg = m
+			in.armed(t, 0)
 		}()
 		err = guard(func() (err error) { m, err = f(in.ctx); return err })
 	}()

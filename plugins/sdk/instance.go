@@ -265,7 +265,7 @@ func (in *instance) tick(t *timer) {
 		t.again()
 		return
 	}
-	in.lent.enter(&letter{msg: t.msg, in: in})
+	in.lent.enter(&letter{msg: t.msg, sender: t.sender, trace: t.trace, in: in})
 	in.handle()
 	t.again()
 }

@@ -14,10 +14,17 @@ type timer struct {
 	every time.Duration
 	clock *time.Timer // guarded by in.mu
 	over  bool        // guarded by in.mu: cancelled, or a single shot that was handled
+
+	sender string        // of a result: who sent the message that it is about
+	trace  actor.TraceID // and on which trace
 }
 
 func (in *instance) arm(d, every time.Duration, m actor.Message) *timer {
-	t := &timer{in: in, msg: m, every: every}
+	return in.armed(&timer{in: in, msg: m, every: every}, d)
+}
+
+// armed arms a new timer.
+func (in *instance) armed(t *timer, d time.Duration) *timer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.ended {
