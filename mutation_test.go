@@ -157,6 +157,7 @@ var mutations = []mutation{
 	{kind: "listen", from: "127.0.0.1:0", to: "nowhere", err: "is not an address"},
 	{kind: "listen", from: "\"127.0.0.1:0\"", to: "\"127.0.0.1:6553\" }, bridges.other { type = http-server, listen = \"127.0.0.1:6553\"", err: "is listened on already", path: "bridges.other.listen"},
 	{kind: "in", from: "to = ", to: "to = /user/nobody, x = ", err: "no actor is declared at /user/nobody", path: "$"},
+	{kind: "in", from: "path = /x", to: "path = x", err: "is not a path", path: "bridges.web.in.x.path"},
 
 	{kind: "timeout", from: "stop-timeout = ", to: "description = "},
 	{kind: "timeout", from: "= ", to: "= 1 hour # "},

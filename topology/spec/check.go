@@ -27,6 +27,8 @@ type Options struct {
 	Before *System
 	// Secrets reads what secret fields refer to; a zero one when nil.
 	Secrets *Secrets
+	// MaxActors bounds what foreach and count make; 500,000 when 0.
+	MaxActors int
 	// Lint looks for what is likely wrong but works; see System.Warnings.
 	Lint bool
 	// Strict makes mistakes of such warnings.
@@ -58,7 +60,7 @@ func newChecker(t *hocon.Tree, reg *actor.Registry, o Options) *checker {
 	c := &checker{
 		problems: problems{tree: t}, reg: reg,
 		commons: map[signature]*common{}, scalars: map[scalar]*value{}, merges: map[[2]*value]*value{},
-		secrets: cmp.Or(o.Secrets, &Secrets{}),
+		secrets: cmp.Or(o.Secrets, &Secrets{}), maxActors: cmp.Or(o.MaxActors, maxActors),
 	}
 	if o.Before != nil {
 		c.before = o.Before.memory
@@ -93,7 +95,8 @@ type checker struct {
 	topic     map[string]bool     // the names of all
 	listeners []listener
 	wires     []wire // targets that stand outside of actors
-	made      int    // actors that foreach and count make
+	maxActors int
+	made      int // actors that foreach and count make
 
 	commons map[signature]*common
 	scalars map[scalar]*value

@@ -17,7 +17,7 @@ type item struct {
 	index int         // from 1
 }
 
-// maxActors bounds what foreach and count make.
+// maxActors is the default of Options.MaxActors.
 const maxActors = 500_000
 
 // items returns what a block makes actors for, and false when it is one actor.
@@ -51,8 +51,8 @@ func (c *checker) items(v *value) ([]item, bool) {
 
 func (c *checker) countItems(v *value, n *hocon.Node) []item {
 	count, err := n.Int()
-	if err == nil && (count < 0 || count > maxActors) {
-		err = fmt.Errorf("%d is not a number of actors (want 0 to %d)", count, maxActors)
+	if err == nil && (count < 0 || count > int64(c.maxActors)) {
+		err = fmt.Errorf("%d is not a number of actors (want 0 to %d)", count, c.maxActors)
 	}
 	if err != nil {
 		c.at(v, []string{"count"}, err)
@@ -68,8 +68,8 @@ func (c *checker) countItems(v *value, n *hocon.Node) []item {
 // room refuses more actors than a file may make.
 func (c *checker) room(v *value, key string, items []item) []item {
 	c.made += len(items)
-	if c.made > maxActors {
-		c.atKey(v, []string{key}, fmt.Errorf("foreach and count make more than %d actors", maxActors))
+	if c.made > c.maxActors {
+		c.atKey(v, []string{key}, fmt.Errorf("foreach and count make more than %d actors", c.maxActors))
 		return nil
 	}
 	return items

@@ -18,6 +18,9 @@ func FuzzCheck(f *testing.F) {
 	f.Add(`actord { actor-defaults = 3, actors = [1], plugins.p = { command = null, env { "=" = 1 } }, log.levels = { x = y } }`)
 	f.Add(`actord.actors.a { supervision.rules = [ 1, {}, { when = "(", then = 7 } ], mailbox = null, args = 3 }`)
 	f.Add(`actord.events.subscriptions = [ { to = reply, events = [] }, 4 ]`)
+	f.Add(`actord { templates { t { use = u, count = 2 }, u.behaviour = sink }, actors { a.use = [t], b { foreach { x { n = 1 } }, use = u, name = "{key}-{index}", mailbox.capacity = "{item.n}" } } }`)
+	f.Add(`actord.actors.a { foreach = [[1, {a = 2}]], behaviour = sink, description = "{item}{key}", children.k { count = 2, behaviour = sink, description = "{parent.item.x}" } }`)
+	f.Add(`actord { plugins.p { command = [x], env { A { env = B }, B { command = [x] }, C = plain } } }`)
 	reg := registry(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		none := func(string) (string, bool) { return "", false }
@@ -26,9 +29,11 @@ func FuzzCheck(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, _ = Plugins(tree)
-		s, err := Check(tree, reg)
-		again, errAgain := Check(tree, reg)
+		o := Options{Secrets: &Secrets{Env: none, NoExec: true}, Lint: true, MaxActors: 500}
+		_, _ = o.Plugins(tree)
+		s, err := o.Check(tree, reg)
+		o.Before = s
+		again, errAgain := o.Check(tree, reg)
 		if fmt.Sprint(err) != fmt.Sprint(errAgain) || err == nil && s.Hash != again.Hash {
 			t.Fatalf("got %v, then %v", err, errAgain)
 		}

@@ -174,13 +174,17 @@ func (c *checker) implicitOverflow(v *value, box mailbox.Settings) {
 
 // warn notes what is likely wrong but works; rule is its name.
 func (p *problems) warn(pos hocon.Pos, path, rule, format string, args ...any) {
-	e := &hocon.Error{Pos: pos, Path: path, Rule: rule, Msg: fmt.Sprintf(format, args...), Excerpt: p.tree.Excerpt(pos)}
+	if len(p.warnings) >= maxMistakes {
+		return
+	}
+	e := &hocon.Error{Pos: pos, Path: path, Rule: rule, Msg: fmt.Sprintf(format, args...)}
 	text := rule + e.Error()
 	if p.warned == nil {
 		p.warned = map[string]bool{}
 	}
 	if !p.warned[text] {
 		p.warned[text] = true
+		e.Excerpt = p.tree.Excerpt(pos)
 		p.warnings = append(p.warnings, e)
 	}
 }

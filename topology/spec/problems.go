@@ -33,7 +33,7 @@ type noted struct {
 
 // add notes a mistake once, however many sections it was merged into.
 func (p *problems) add(pos hocon.Pos, path string, err error) {
-	p.note(&hocon.Error{Pos: pos, Path: path, Err: err, Excerpt: p.tree.Excerpt(pos)}, nil)
+	p.note(&hocon.Error{Pos: pos, Path: path, Err: err}, nil)
 }
 
 // note notes a mistake. User is the actor that has it by way of a template or a
@@ -45,8 +45,12 @@ func (p *problems) note(e *hocon.Error, user *entry) {
 	}
 	text := e.Error()
 	n := p.seen[text]
+	if n == nil && len(p.errs) >= maxMistakes {
+		return
+	}
 	if n == nil {
 		n = &noted{err: e, first: user}
+		e.Excerpt = p.tree.Excerpt(e.Pos)
 		p.seen[text] = n
 		p.errs = append(p.errs, e)
 	}
@@ -65,9 +69,12 @@ func (p *problems) note(e *hocon.Error, user *entry) {
 	n.err.Related = []hocon.Related{rel}
 }
 
+// maxMistakes is how many mistakes, and how many warnings, are told at once.
+const maxMistakes = 1000
+
 // place notes a mistake at or below a node.
 func (p *problems) place(pos hocon.Pos, n *hocon.Node, rest []string, err error) {
-	e := &hocon.Error{Pos: pos, Path: shown(n, rest), Err: err, Excerpt: p.tree.Excerpt(pos)}
+	e := &hocon.Error{Pos: pos, Path: shown(n, rest), Err: err}
 	if p.user != nil && (p.user.group.many || strings.HasPrefix(e.Path, "templates.")) {
 		p.note(e, p.user)
 		return
@@ -119,6 +126,13 @@ func (p *problems) prepare(v *value, at []string, err error) {
 	if e, ok := errors.AsType[actor.FieldError](err); ok {
 		p.fields(v, at, []actor.FieldError{e})
 		return
+	}
+	if key, rest, ok := strings.Cut(err.Error(), ": "); ok && !strings.ContainsAny(key, " \"") {
+		path := slices.Concat(at, splitKey(key)) // many begin with the key that they are about
+		if _, missing := v.find(path); len(missing) == 0 {
+			p.at(v, path, errors.New(rest))
+			return
+		}
 	}
 	p.at(v, at, err)
 }

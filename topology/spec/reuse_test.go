@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // lines writes what is declared: path, behaviour and what the settings of interest are.
@@ -267,6 +268,22 @@ func anew(before, after *System) []string {
 }
 
 func sameArgs(a, b *Actor) bool { return fmt.Sprintf("%p", a.Args) == fmt.Sprintf("%p", b.Args) }
+
+func TestManyMistakesAreFoundInTime(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("actord.actors.w { behaviour = sink, mailbox.capacity = \"{item}\", foreach = [\n")
+	for range 50_000 {
+		text.WriteString("x\n")
+	}
+	begun := time.Now()
+	_, err := Check(load(t, text.String()+"] }"), registry(t))
+	if n := strings.Count(err.Error(), "\n") + 1; n != maxMistakes {
+		t.Errorf("got %d mistakes, want the first %d", n, maxMistakes)
+	}
+	if took := time.Since(begun); took > 30*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
 
 func TestAnActorThatIsGoneIsMissedByThoseWhoNameIt(t *testing.T) {
 	const text = "actord.actors { a { behaviour = router, args.default = /user/store }, store.behaviour = sink }"
