@@ -629,6 +629,27 @@ func TestWhateverWasKeptAsALetterCanBeGivenBack(t *testing.T) {
 	}
 }
 
+func TestAnInstanceFindsTheChildrenThatARestartKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, r := newSystem(t), &record{}
+		keep := &supervise.Strategy{OnFailure: supervise.Restart, MaxRestarts: 3, KeepChildren: true}
+		a := spawnSpec(t, s, Spec{Name: "a", Settings: Settings{Supervision: keep}, New: func() (actor.Behaviour, error) {
+			return starter(func(ctx actor.Context) error {
+				_, err := ctx.Spawn("child", func() (actor.Behaviour, error) { return script{r: r}, nil })
+				if errors.Is(err, actor.ErrNameTaken) {
+					r.add("kept")
+					err = ctx.Tell(ctx.Lookup(ctx.Self().Path().Child("child")), kind("hello"))
+				}
+				return err
+			}), nil
+		}})
+		synctest.Wait()
+		a.Kill()
+		synctest.Wait()
+		r.want(t, "kept", "hello")
+	})
+}
+
 // careless sets messages aside, gives them back, fails and changes roles at random.
 type careless struct{ dice *rand.Rand }
 

@@ -95,7 +95,9 @@ type Context interface {
 	Every(d time.Duration, m Message) (cancel func() bool)
 
 	// Spawn starts a child under this actor, supervised by its
-	// child-supervision. Errors: ErrNameTaken, ErrTerminating, a bad name.
+	// child-supervision. Errors: ErrNameTaken, ErrTerminating, a bad name. Where
+	// keep-children holds, the children of the instance before a restart are still
+	// there: ErrNameTaken says so, and Lookup finds them.
 	Spawn(name string, p Producer) (Ref, error)
 	// Stop ends this actor or a child behind the messages it already has.
 	Stop(ref Ref)
