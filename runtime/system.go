@@ -35,7 +35,7 @@ type System struct {
 	system   *node
 	live     sync.WaitGroup // one per actor that has not ended
 	closing  atomic.Bool
-	shutdown sync.Once
+	plan     shutdownPlan
 	ended    chan struct{} // closed when Shutdown is through
 	failed   chan error    // capacity 1: what an escalation past the top was about
 	anon     atomic.Uint64
@@ -77,6 +77,7 @@ func New(name string, options ...Option) *System {
 		ended: make(chan struct{}), failed: make(chan error, 1), shared: map[any]any{},
 	}
 	s.drain.Store(int64(2 * time.Second))
+	s.plan.settings = DefaultShutdown()
 	for _, o := range options {
 		o(s)
 	}
@@ -113,7 +114,10 @@ func (s *System) SpawnActor(parent actor.Path, spec Spec) (*Actor, error) {
 		return nil, fmt.Errorf("spawn below %s: %w", parent, err)
 	}
 	p, ok := s.registry.get(parent)
-	if !ok {
+	switch {
+	case !ok && s.closing.Load():
+		return nil, fmt.Errorf("spawn %s below %s: %w", name, parent, actor.ErrTerminating)
+	case !ok:
 		return nil, fmt.Errorf("spawn %s below %s: %w", name, parent, actor.ErrNotFound)
 	}
 	n, err := spawn(s, p, name, true, messageProps(spec))
@@ -215,28 +219,7 @@ func sharedOf[T any](s *System) *mailbox.Shared[envelope[T]] {
 	return p
 }
 
-// Shutdown ends the system: it waits for /user to become quiet (at most the
-// drain timeout), stops /user from the leaves up, then /system, then the timers.
-// What is still queued becomes dead letters. It returns when every actor has
-// ended, or an error that names those that have not when ctx ends first. Calling
-// it again waits for the same shutdown. A handler cannot wait for its own end: there
-// it does nothing and returns actor.ErrWouldDeadlock.
-func (s *System) Shutdown(ctx context.Context) error {
-	if s.inTurn(ctx) {
-		return fmt.Errorf("shutdown from a handler: %w", actor.ErrWouldDeadlock)
-	}
-	s.shutdown.Do(func() {
-		s.closing.Store(true)
-		go s.close(ctx) // owned by ended, which Shutdown waits for
-	})
-	select {
-	case <-s.ended:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("shutdown: %w; %s", context.Cause(ctx), s.watchdog.whoIsLeft())
-	}
-}
-
+// close ends the actors, then what they used.
 func (s *System) close(ctx context.Context) {
 	s.awaitQuiet(ctx, time.Duration(s.drain.Load()))
 	for _, guardian := range []*node{s.user, s.system} {
