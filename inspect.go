@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/actord/actord/topology"
-	"github.com/actord/actord/topology/plan"
 	"github.com/actord/actord/topology/spec"
 )
 
@@ -64,22 +63,7 @@ func (a *app) plan(ctx context.Context, args []string) int {
 	if err != nil {
 		return a.fail(err)
 	}
-	p := plan.Diff(applied, rev.Spec)
-	switch {
-	case applied == nil:
-		fmt.Fprintf(a.out, "no actord runs %s; a start would do this:\n", src.File)
-	case p.Empty():
-		fmt.Fprintf(a.out, "nothing to do: revision %d is what %s says\n", revision, src.File)
-		return ExitOK
-	default:
-		fmt.Fprintf(a.out, "a reload of revision %d would do this:\n", revision)
-	}
-	fmt.Fprint(a.out, p.String())
-	fmt.Fprintf(a.out, "%s, %d unchanged\n", count(len(p.Steps), "step"), p.Unchanged)
-	if p.Empty() {
-		return ExitOK
-	}
-	return ExitChanges
+	return a.showPlan(planOf(src, applied, rev.Spec, revision))
 }
 
 // appliedBy is the configuration that is applied by the first daemon found that

@@ -43,17 +43,20 @@ func WithBridge(f actor.Factory) Option {
 
 // app is one call of the command.
 type app struct {
-	in        io.Reader
-	out, err  io.Writer
-	env       func(string) (string, bool)
-	extend    []func(*actor.Registry) error
-	config    string // --config
-	overrides []hocon.Override
-	overlays  []hocon.Overlay // --profile
-	checking  checking
-	trying    trying
-	asking    asking
-	resume    bool // run --resume
+	in          io.Reader
+	out, err    io.Writer
+	env         func(string) (string, bool)
+	extend      []func(*actor.Registry) error
+	config      string // --config
+	overrides   []hocon.Override
+	overlays    []hocon.Overlay // --profile
+	checking    checking
+	trying      trying
+	asking      asking
+	drawing     drawing
+	formatCheck bool      // fmt --check
+	commands    []command // for completion
+	resume      bool      // run --resume
 }
 
 // command is one verb of the command line.
@@ -66,11 +69,16 @@ type command struct {
 var commands = []command{
 	{"run", "", "run the system and keep it equal to its file", (*app).run, (*app).runFlags},
 	{"check", "[FILE]", "find every mistake in a configuration; exit 1 when there is one", (*app).check, (*app).checkFlags},
-	{"plan", "[FILE]", "show what a reload would do; exit 2 when it would change something", (*app).plan, nil},
+	{"plan", "[FILE]", "show what a reload would do; exit 2 when it would change something", (*app).plan, (*app).planFlags},
 	{"apply", "FILE", "give the running daemon another file; it stays until the next reload", (*app).apply, (*app).applyFlags},
 	{"reload", "", "make the running daemon look at its file", (*app).reload, (*app).reloadFlags},
 	{"rollback", "[N]", "make the running daemon go back to revision N, or to the one before", (*app).rollback, (*app).reloadFlags},
 	{"revisions", "", "list what a daemon has applied, and what it has not", (*app).revisions, (*app).revisionsFlags},
+	{"init", "[FILE]", "write a configuration to begin with; nothing is overwritten", (*app).initialize, nil},
+	{"fmt", "FILE...", "write configurations in the usual layout; comments stay", (*app).format, (*app).formatFlags},
+	{"render", "[FILE]", "print the resolved configuration with the place of each value, secrets masked", (*app).render, nil},
+	{"graph", "[FILE]", "draw who supervises whom and who sends to whom", (*app).graph, (*app).graphFlags},
+	{"completion", "SHELL", "print a completion script for bash, zsh or fish", (*app).completion, nil},
 	{"hocon", "FILE", "resolve any HOCON file and print it as JSON", (*app).hocon, nil},
 	{"list", "[NAME]", "list behaviours and bridges with their arguments", (*app).list, nil},
 	{"explain", "KEY|PATH", "tell what a key means, what is in force and where that is written", (*app).explain, nil},
@@ -102,6 +110,20 @@ func (a *app) main(ctx context.Context, args []string) int {
 		return ExitUsage
 	}
 	c := commands[i]
+	a.commands = commands
+	fs := a.flagSet(c)
+	rest, err := parse(fs, args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return ExitOK
+	case err != nil:
+		return ExitUsage
+	}
+	return c.run(a, ctx, rest)
+}
+
+// flagSet is what a command takes.
+func (a *app) flagSet(c command) *flag.FlagSet {
 	fs := flag.NewFlagSet("actord "+c.name, flag.ContinueOnError)
 	fs.SetOutput(a.err)
 	fs.Usage = func() { a.commandUsage(c, fs) }
@@ -112,14 +134,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if c.flags != nil {
 		c.flags(a, fs)
 	}
-	rest, err := parse(fs, args[1:])
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return ExitOK
-	case err != nil:
-		return ExitUsage
-	}
-	return c.run(a, ctx, rest)
+	return fs
 }
 
 // parse accepts flags before and after the other arguments.

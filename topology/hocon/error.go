@@ -159,10 +159,17 @@ func Format(err error) string {
 		}
 		return b.String()
 	}
-	if inner := errors.Unwrap(err); inner != nil && strings.HasSuffix(err.Error(), inner.Error()) {
+	if inner := errors.Unwrap(err); inner != nil && strings.HasSuffix(err.Error(), inner.Error()) && placed(err) {
 		return Format(inner)
 	}
 	return err.Error() + "\n"
+}
+
+// placed reports whether there is a place somewhere in err.
+func placed(err error) bool {
+	_, one := errors.AsType[*Error](err)
+	_, many := errors.AsType[Errors](err)
+	return one || many
 }
 
 // errorAt makes an error with place, dotted path and excerpt.

@@ -7,7 +7,8 @@ import (
 
 // Layout writes a text in the usual layout: two spaces for each level, one space
 // around = and before an opening brace, no space at the end of a line, at most one
-// empty line together, none at the beginning or the end. Comments, quotes, the
+// empty line together, none at the beginning or the end, two spaces or more before a
+// comment. Comments, quotes, the
 // order and what stands on one line stay. A text with a mistake is an error; the
 // result means the same, or it is an error as well.
 func Layout(name string, text []byte) ([]byte, error) {
@@ -35,7 +36,6 @@ func parseAlone(name string, text []byte) (*Node, error) {
 	}
 	return tree.Root, nil
 }
-
 
 // formatter goes through a text piece by piece.
 type formatter struct {
@@ -86,7 +86,7 @@ func balance(pieces []string) (opens, closes int) {
 			}
 		case ",":
 		default:
-			leading = false
+			leading = leading && isGap(p)
 		}
 	}
 	return opens, closes
@@ -102,9 +102,9 @@ func (f *formatter) pieces() []string {
 		switch {
 		case p == "\n":
 			return trimSpaces(out)
-		case strings.TrimSpace(p) == "":
-			if len(out) > 0 && out[len(out)-1] != " " {
-				out = append(out, " ")
+		case isGap(p):
+			if len(out) > 0 {
+				out = append(out, p)
 			}
 		default:
 			out = append(out, p)
@@ -114,7 +114,7 @@ func (f *formatter) pieces() []string {
 }
 
 func trimSpaces(p []string) []string {
-	for len(p) > 0 && p[len(p)-1] == " " {
+	for len(p) > 0 && isGap(p[len(p)-1]) {
 		p = p[:len(p)-1]
 	}
 	return p
@@ -182,37 +182,50 @@ func tripleLength(in string) int {
 
 // write writes the pieces of a line with the spaces that belong between them.
 func (f *formatter) write(pieces []string) {
-	for i, p := range pieces {
-		switch {
-		case p != " ":
-			if i > 0 && pieces[i-1] != " " && wantsSpace(pieces[i-1], p) {
-				f.out.WriteByte(' ')
-			}
-			f.out.WriteString(strings.TrimRight(p, " \t\r"))
-		case i+1 < len(pieces) && !tight(pieces[i+1]):
-			f.out.WriteString(spaces(pieces, i))
+	before, space := "", ""
+	for _, p := range pieces {
+		if isGap(p) {
+			space = p
+			continue
 		}
+		if before != "" {
+			f.out.WriteString(between(before, space, p))
+		}
+		f.out.WriteString(strings.TrimRight(p, " \t\r"))
+		before, space = p, ""
 	}
 }
 
-// spaces keeps comments at the end of a line apart.
-func spaces(pieces []string, i int) string {
-	if isComment(pieces[i+1]) {
+// between is what stands between two pieces that had space between them. Inside of
+// a value without quotes spaces are part of it.
+func between(before, space, p string) string {
+	switch {
+	case isComment(p) && len(space) > 2 && strings.Trim(space, " ") == "":
+		return space // in line with those above and below
+	case isComment(p):
 		return "  "
+	case p == "," || p == ":":
+		return ""
+	case wantsSpace(before, p):
+		return " "
+	case space == "":
+		return ""
+	case isMark(before) || isMark(p):
+		return " "
 	}
-	return " "
+	return space
 }
+
+func isGap(p string) bool { return p != "" && strings.Trim(p, " \t\r") == "" }
+
+// isMark reports whether a piece is no part of a value.
+func isMark(p string) bool { return p == "+=" || len(p) == 1 && strings.Contains("{}[],=:", p) }
 
 func isComment(p string) bool { return p[0] == '#' || strings.HasPrefix(p, "//") }
-
-// tight pieces have no space before them.
-func tight(p string) bool { return p == "," || p == ":" }
 
 // wantsSpace says which neighbours are kept apart that are written together.
 func wantsSpace(before, p string) bool {
 	switch {
-	case isComment(p):
-		return true
 	case p == "=" || p == "+=" || before == "=" || before == "+=" || before == ":":
 		return true
 	case p == "{":
