@@ -163,7 +163,7 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 	if err := s.registry.add(&c.node); err != nil {
 		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
-	s.arrivals.arrived(path)
+	s.arrivals.arrived(&c.node)
 	s.watchdog.expect(props.Settings.HandlerWarn)
 	if props.Pool.many() {
 		err = startPool(c, props)
