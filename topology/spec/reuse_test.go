@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // lines writes what is declared: path, behaviour and what the settings of interest are.
@@ -173,11 +172,6 @@ func TestMistakesInReuse(t *testing.T) {
 			},
 		},
 		{
-			name: "more actors than a file may make",
-			text: "actors { a { count = 300000, behaviour = sink }, b { count = 300000, behaviour = sink } }",
-			want: []string{`application.conf:1:63: actors.b.count: foreach and count make more than 500000 actors`},
-		},
-		{
 			name: "reuse is no default",
 			text: "actor-defaults { use = t, count = 3 }",
 			want: []string{
@@ -269,19 +263,25 @@ func anew(before, after *System) []string {
 
 func sameArgs(a, b *Actor) bool { return fmt.Sprintf("%p", a.Args) == fmt.Sprintf("%p", b.Args) }
 
-func TestManyMistakesAreFoundInTime(t *testing.T) {
+func TestMoreActorsThanAFileMayMake(t *testing.T) {
+	tree := load(t, "actord.actors { a { count = 6, behaviour = sink }, b { count = 6, behaviour = sink }, c { count = 11, behaviour = sink } }")
+	_, err := Options{MaxActors: 10}.Check(tree, registry(t))
+	want := "application.conf:1:56: actors.b.count: foreach and count make more than 10 actors\n" +
+		"application.conf:1:99: actors.c.count: 11 is not a number of actors (want 0 to 10)"
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
+	}
+}
+
+func TestNotAllOfManyMistakesAreTold(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("actord.actors.w { behaviour = sink, mailbox.capacity = \"{item}\", foreach = [\n")
-	for range 50_000 {
+	for range 3_000 {
 		text.WriteString("x\n")
 	}
-	begun := time.Now()
 	_, err := Check(load(t, text.String()+"] }"), registry(t))
 	if n := strings.Count(err.Error(), "\n") + 1; n != maxMistakes {
 		t.Errorf("got %d mistakes, want the first %d", n, maxMistakes)
-	}
-	if took := time.Since(begun); took > 30*time.Second {
-		t.Errorf("it took %s", took)
 	}
 }
 
