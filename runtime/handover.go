@@ -12,6 +12,8 @@ import (
 // Handover says which behaviour an actor gets and with what state.
 type Handover struct {
 	New         actor.Producer
+	Behaviour   string                                             // what configuration calls New, for inspection; "": as the old one
+	Fresh       bool                                               // New gets no state, unless State is set
 	Reconfigure func(actor.Context, actor.Behaviour) (bool, error) // tried first; nil: never in place
 	State       *actor.State                                       // for the new instance; nil: what the running one has
 	Reserve     *actor.State                                       // for the new instance when it refuses the other; nil: that is an error
@@ -40,7 +42,7 @@ func (a *Actor) HandOver(ctx context.Context, h Handover) (Handed, error) {
 	}
 	result := make(chan error, 1)
 	w := &swap{
-		cell: c, produce: h.New, inPlace: h.Reconfigure, given: h.State, reserve: h.Reserve,
+		cell: c, produce: h.New, inPlace: h.Reconfigure, given: h.State, reserve: h.Reserve, fresh: h.Fresh, name: h.Behaviour,
 		done: func(err error) { result <- err },
 	}
 	if h.State != nil {

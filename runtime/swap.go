@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -15,6 +16,8 @@ type swap struct {
 	produce actor.Producer                                     // the new behaviour
 	inPlace func(actor.Context, actor.Behaviour) (bool, error) // may be nil
 	begun   atomic.Bool                                        // or given up
+	name    string                                             // of the new behaviour; "": as the old one
+	fresh   bool                                               // the new instance gets no state but what is given
 	given   *actor.State                                       // goes to the new instance; nil: what the old one has
 	reserve *actor.State                                       // goes to the new instance when it refuses the other
 	state   *actor.State                                       // of the old instance; nil: it has none to give
@@ -52,6 +55,7 @@ func (s *swap) run() {
 // adopt makes the new behaviour the one that restarts build.
 func (s *swap) adopt() {
 	props := *s.cell.props.Load()
+	props.Behaviour = cmp.Or(s.name, props.Behaviour)
 	produce := s.produce
 	props.New = func() (Receiver[actor.Message], error) { return newBehaviour(produce) }
 	s.cell.props.Store(&props)
@@ -127,7 +131,7 @@ func (s *swap) build(old *behaviour) (*behaviour, error) {
 		return next, nil
 	}
 	state := s.given
-	if state == nil {
+	if state == nil && !s.fresh {
 		state = s.state
 	}
 	if err == nil && state != nil {

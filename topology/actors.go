@@ -165,6 +165,7 @@ type hand struct {
 	state   *actor.State // nil: what the running instance has
 	reserve *actor.State // when the new behaviour refuses the other
 	release bool         // it may be held after a failure
+	fresh   bool         // without a state, unless there is one above
 }
 
 // swap gives the running actor the behaviour of u. An actor that supervision has
@@ -182,6 +183,7 @@ func (c crew) swap(ctx context.Context, u unit, h hand) (runtime.Handed, error) 
 	return a.HandOver(ctx, runtime.Handover{
 		New: u.prepared.New, Reconfigure: u.prepared.Reconfigure,
 		State: h.state, Reserve: h.reserve, Release: h.release,
+		Fresh: h.fresh, Behaviour: u.spec.Behaviour,
 	})
 }
 

@@ -154,6 +154,10 @@ func (tx *transaction) begin(ctx context.Context, steps []plan.Step) error {
 	for i, s := range steps {
 		_, units[i] = tx.units(s)
 	}
+	return tx.beginUnits(ctx, units)
+}
+
+func (tx *transaction) beginUnits(ctx context.Context, units []unit) error {
 	if err := tx.start(ctx, units...); err != nil {
 		return err
 	}
@@ -176,6 +180,9 @@ func (tx *transaction) change(ctx context.Context, s plan.Step, old, next unit) 
 		tx.undoWith(func(ctx context.Context) error { return tx.ensure(ctx, old) })
 		return tx.remove(ctx, old)
 	case plan.Replace:
+		if s.Actor.New != nil && tx.sameAddress(s.Actor.Old, s.Actor.New) {
+			return tx.remake(ctx, s.Actor.Old, s.Actor.New)
+		}
 		tx.undoWith(func(ctx context.Context) error { return tx.ensure(ctx, old) })
 		return tx.replace(ctx, old, next)
 	case plan.Update:
@@ -184,7 +191,7 @@ func (tx *transaction) change(ctx context.Context, s plan.Step, old, next unit) 
 		}
 		return err
 	}
-	return tx.handOver(ctx, old, next) // Reconfigure, Rewire, Reconnect
+	return tx.handOver(ctx, old, next, false) // Reconfigure, Rewire, Reconnect
 }
 
 // remove ends what is deleted, and counts what it leaves behind.
@@ -203,8 +210,8 @@ func (tx *transaction) remove(ctx context.Context, u unit) error {
 // one had. On the way back from a failed probation the state is that of the
 // running instance if the old behaviour takes it, else that of the commit; the
 // latter alone when the actor failed meanwhile, since a restart has lost the rest.
-func (tx *transaction) handOver(ctx context.Context, old, next unit) error {
-	h := hand{}
+func (tx *transaction) handOver(ctx context.Context, old, next unit, fresh bool) error {
+	h := hand{fresh: fresh}
 	if tx.back != nil {
 		h = tx.back.hand(tx.sys, next.path)
 	}
@@ -221,7 +228,11 @@ func (tx *transaction) handOver(ctx context.Context, old, next unit) error {
 		w.state = handed.State
 	}
 	tx.undoWith(func(ctx context.Context) error {
-		_, err := tx.swap(ctx, old, hand{reserve: handed.State, release: true})
+		h := hand{reserve: handed.State, release: true}
+		if fresh {
+			h.state = handed.State // the running one is of another kind
+		}
+		_, err := tx.swap(ctx, old, h)
 		return err
 	})
 	return nil
