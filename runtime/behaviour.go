@@ -16,7 +16,7 @@ func messageProps(spec Spec) *Props[actor.Message] {
 	return &Props[actor.Message]{
 		New:       func() (Receiver[actor.Message], error) { return newBehaviour(spec.New) },
 		Behaviour: spec.Behaviour, Settings: spec.Settings, Priority: spec.Priority, Pool: spec.Pool,
-		frozen: spec.Frozen,
+		Dispatcher: spec.Dispatcher, frozen: spec.Frozen,
 	}
 }
 

@@ -33,8 +33,13 @@ func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (
 		settings = new(*settings)
 		settings.Mailbox.Ranked = ranked
 	}
-	if err := errors.Join(settings.Mailbox.Check(), settings.Routine.Check()); err != nil {
+	d, err := s.dispatchers.find(props.Dispatcher)
+	if err := errors.Join(err, settings.Mailbox.Check(), settings.Routine.Check()); err != nil {
 		return nil, err
+	}
+	if d != nil {
+		settings = new(*settings)
+		settings.dispatcher = d
 	}
 	if props.Priority != nil {
 		c.ranker.Store(&ranker[T]{rank: props.Priority, log: c.log})
@@ -46,6 +51,10 @@ func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (
 
 func (c *cell[T]) launch() {
 	c.sys.watchdog.awake()
+	if d := c.settings.Load().dispatcher; d != nil && d.threads.Load() > 0 {
+		d.enqueue(c)
+		return
+	}
 	go c.runf()
 }
 
@@ -63,7 +72,8 @@ func (c *cell[T]) run() {
 	}
 }
 
-// turn obeys signals and handles messages, at most the throughput.
+// turn obeys signals and handles messages, at most the throughput and for about the
+// time slice.
 func (c *cell[T]) turn() {
 	clean := false
 	defer func() {
@@ -71,7 +81,11 @@ func (c *cell[T]) turn() {
 			c.broken(recover())
 		}
 	}()
-	for range c.sys.throughput {
+	pace := c.dispatcher().pace()
+	for i := range pace.limit {
+		if i&pace.mask == pace.mask && pace.over() {
+			break
+		}
 		if c.pending.Load() > 0 {
 			c.obey()
 		}

@@ -77,6 +77,7 @@ func (a *Actor) Update(s Settings, priority Ranker) error {
 
 func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error {
 	s.Mailbox.Ranked = priority != nil
+	s.dispatcher = c.settings.Load().dispatcher
 	if err := errors.Join(s.Mailbox.Check(), s.Routine.Check()); err != nil {
 		return fmt.Errorf("update %s: %w", c.path, err)
 	}

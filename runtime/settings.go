@@ -31,6 +31,8 @@ type Settings struct {
 	OnFull           OnFull
 	StashCapacity    int      // messages that may be set aside; 0 means DefaultStashCapacity
 	Routine          *Routine // what the actor does by itself; nil means nothing
+
+	dispatcher *dispatcher // nil is the default one; never changes while the actor lives
 }
 
 // DefaultStopTimeout is how long a graceful stop may drain a mailbox.
@@ -55,22 +57,24 @@ type Ranker func(m actor.Message, sender actor.Ref) float64
 
 // Spec declares an actor of a system that is written down.
 type Spec struct {
-	Name      string
-	Behaviour string         // what configuration calls it, for inspection
-	New       actor.Producer // the behaviour
-	Settings  Settings
-	Priority  Ranker               // nil means FIFO
-	Pool      *Pool[actor.Message] // several of them behind the address; nil means one
-	Frozen    bool                 // it starts and handles no message until a mailbox is moved to it; see Paused.MoveTo
+	Name       string
+	Behaviour  string         // what configuration calls it, for inspection
+	New        actor.Producer // the behaviour
+	Settings   Settings
+	Priority   Ranker               // nil means FIFO
+	Pool       *Pool[actor.Message] // several of them behind the address; nil means one
+	Dispatcher string               // who runs it; "" means DefaultDispatcher
+	Frozen     bool                 // it starts and handles no message until a mailbox is moved to it; see Paused.MoveTo
 }
 
 // Props is what an actor of message type T is made of.
 type Props[T any] struct {
-	New       func() (Receiver[T], error) // called for the first start and every restart
-	Behaviour string                      // a name for inspection
-	Settings  Settings
-	Priority  func(m T, sender actor.Ref) float64 // see Ranker; nil means FIFO
-	Pool      *Pool[T]                            // several of them behind the address; nil means one
+	New        func() (Receiver[T], error) // called for the first start and every restart
+	Behaviour  string                      // a name for inspection
+	Settings   Settings
+	Priority   func(m T, sender actor.Ref) float64 // see Ranker; nil means FIFO
+	Pool       *Pool[T]                            // several of them behind the address; nil means one
+	Dispatcher string                              // who runs it; "" means DefaultDispatcher
 
 	frozen  bool       // see Spec
 	running *pool[T]   // that the actor leads

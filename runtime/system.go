@@ -16,12 +16,12 @@ import (
 // System is a tree of actors with its timers and its event stream. Several
 // systems may live in one process; a Ref belongs to one of them.
 type System struct {
-	name       string
-	log        *slog.Logger
-	drain      atomic.Int64 // time.Duration, see WithDrainTimeout
-	rootPolicy atomic.Uint32
-	holdFailed atomic.Pointer[func(actor.Path, error) bool] // see HoldFailed
-	throughput int
+	name        string
+	log         *slog.Logger
+	drain       atomic.Int64 // time.Duration, see WithDrainTimeout
+	rootPolicy  atomic.Uint32
+	holdFailed  atomic.Pointer[func(actor.Path, error) bool] // see HoldFailed
+	dispatchers dispatchers
 
 	registry registry
 	arrivals arrivals
@@ -73,11 +73,12 @@ func WithRootFailure(p RootFailure) Option {
 // New starts an empty system. Whoever makes it must call Shutdown.
 func New(name string, options ...Option) *System {
 	s := &System{
-		name: name, log: slog.Default(), throughput: 256,
+		name: name, log: slog.Default(),
 		ended: make(chan struct{}), failed: make(chan error, 1), shared: map[any]any{},
 	}
 	s.drain.Store(int64(2 * time.Second))
 	s.plan.settings = DefaultShutdown()
+	_ = s.SetDispatchers(nil) // the defaults are right
 	for _, o := range options {
 		o(s)
 	}
@@ -227,6 +228,7 @@ func (s *System) close(ctx context.Context) {
 		<-guardian.doneChan()
 	}
 	s.live.Wait()
+	s.dispatchers.close()
 	s.extensions.close(s)
 	s.timers.close()
 	close(s.ended)
