@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,10 +21,20 @@ func TestASecretThatChangesInItsFileIsAChange(t *testing.T) {
 	type conf struct {
 		Password actor.Secret `conf:"password,required" doc:"of the user"`
 	}
+	var mu sync.Mutex // guards got: instances are built by their actors
 	var got []string
+	taken := func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		all := got
+		got = nil
+		return all
+	}
 	schema := actor.SchemaOf[conf]("vault", "Keeps a secret.")
 	reg := &actor.Registry{}
 	if err := reg.AddBehaviour(actor.FactoryOf(schema, func(c conf) (actor.Behaviour, error) {
+		mu.Lock()
+		defer mu.Unlock()
 		got = append(got, c.Password.Reveal())
 		return actor.Func(func(actor.Context, actor.Message) error { return nil }), nil
 	})); err != nil {
@@ -56,7 +67,7 @@ func TestASecretThatChangesInItsFileIsAChange(t *testing.T) {
 		t.Errorf("watched files: got %v, want %s among them", rev.Spec.Files, secret)
 	}
 	write(secret, "two\n")
-	got = nil
+	taken()
 	next, err := src.Load(ctx, rev)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +75,7 @@ func TestASecretThatChangesInItsFileIsAChange(t *testing.T) {
 	if next.Spec.Hash == rev.Spec.Hash {
 		t.Error("the hash is the same with another secret")
 	}
-	if want := []string{"two"}; !slices.Equal(got, want) {
+	if got, want := taken(), []string{"two"}; !slices.Equal(got, want) {
 		t.Errorf("read again: got %v, want %v and nothing of the other actor", got, want)
 	}
 }
