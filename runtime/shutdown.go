@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/runtime/phase"
 )
 
 // Task is something to do in a phase of the shutdown. ctx ends with the time for
@@ -36,7 +37,7 @@ type TaskReport struct {
 // shutdownPlan is what is done when the system ends.
 type shutdownPlan struct {
 	mu       sync.Mutex // guards what follows
-	settings ShutdownSettings
+	settings phase.Settings
 	tasks    map[string][]*shutdownTask // by phase
 	run      *shutdownRun               // nil until it begins
 }
@@ -58,11 +59,21 @@ type shutdownRun struct {
 	halted  bool
 }
 
+// WithShutdown sets how the system is shut down; phase.Default otherwise. New panics
+// when the settings are wrong.
+func WithShutdown(set phase.Settings) Option {
+	return func(s *System) {
+		if err := s.SetShutdown(set); err != nil {
+			panic(err)
+		}
+	}
+}
+
 // SetShutdown changes how the system will be shut down; a shutdown that has begun
 // goes on as it was. Errors: those of Check, and a phase that is to go while it has
 // tasks.
-func (s *System) SetShutdown(set ShutdownSettings) error {
-	phases, err := set.order()
+func (s *System) SetShutdown(set phase.Settings) error {
+	phases, err := set.Order()
 	if err != nil {
 		return err
 	}
@@ -70,8 +81,8 @@ func (s *System) SetShutdown(set ShutdownSettings) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for name, tasks := range p.tasks {
-		if len(tasks) > 0 && !slices.ContainsFunc(phases, func(ph Phase) bool { return ph.Name == name }) {
-			return &PhaseError{name, fmt.Errorf("it has the task %s and cannot be removed", tasks[0].name)}
+		if len(tasks) > 0 && !slices.ContainsFunc(phases, func(ph phase.Phase) bool { return ph.Name == name }) {
+			return &phase.Error{Phase: name, Err: fmt.Errorf("it has the task %s and cannot be removed", tasks[0].name)}
 		}
 	}
 	p.settings = set
@@ -81,55 +92,55 @@ func (s *System) SetShutdown(set ShutdownSettings) error {
 // OnShutdown makes a task run in a phase of the shutdown. remove takes it back; it
 // may be called more than once. Errors: an unknown phase, actor.ErrNameTaken when
 // the phase has a task of that name, actor.ErrTerminating when the phase is over.
-func (s *System) OnShutdown(phase, name string, f Task) (remove func(), err error) {
+func (s *System) OnShutdown(in, name string, f Task) (remove func(), err error) {
 	p := &s.plan
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.accepts(phase, name); err != nil {
+	if err := p.accepts(in, name); err != nil {
 		return nil, fmt.Errorf("shutdown task %s: %w", name, err)
 	}
 	if p.tasks == nil {
 		p.tasks = map[string][]*shutdownTask{}
 	}
 	t := &shutdownTask{name: name, f: f}
-	p.tasks[phase] = append(p.tasks[phase], t)
+	p.tasks[in] = append(p.tasks[in], t)
 	return func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.tasks[phase] = slices.DeleteFunc(slices.Clone(p.tasks[phase]), func(x *shutdownTask) bool { return x == t })
+		p.tasks[in] = slices.DeleteFunc(slices.Clone(p.tasks[in]), func(x *shutdownTask) bool { return x == t })
 	}, nil
 }
 
 // accepts reports why a task cannot be added. mu is held.
-func (p *shutdownPlan) accepts(phase, name string) error {
-	phases, _ := p.settings.order() // they were checked
+func (p *shutdownPlan) accepts(in, name string) error {
+	phases, _ := p.settings.Order() // they were checked
 	var names []string
 	for _, ph := range phases {
 		names = append(names, ph.Name)
 	}
 	switch {
-	case !slices.Contains(names, phase):
-		return fmt.Errorf("there is no phase %q%s", phase, actor.DidYouMean(phase, names))
-	case slices.ContainsFunc(p.tasks[phase], func(t *shutdownTask) bool { return t.name == name }):
-		return fmt.Errorf("phase %s: %w", phase, actor.ErrNameTaken)
-	case p.run.past(phase):
-		return fmt.Errorf("phase %s is over: %w", phase, actor.ErrTerminating)
+	case !slices.Contains(names, in):
+		return fmt.Errorf("there is no phase %q%s", in, actor.DidYouMean(in, names))
+	case slices.ContainsFunc(p.tasks[in], func(t *shutdownTask) bool { return t.name == name }):
+		return fmt.Errorf("phase %s: %w", in, actor.ErrNameTaken)
+	case p.run.past(in):
+		return fmt.Errorf("phase %s is over: %w", in, actor.ErrTerminating)
 	}
 	return nil
 }
 
 // past reports whether the phase has begun.
-func (r *shutdownRun) past(phase string) bool {
+func (r *shutdownRun) past(name string) bool {
 	if r == nil {
 		return false
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.report, func(p PhaseReport) bool { return p.Phase == phase })
+	return slices.ContainsFunc(r.report, func(p PhaseReport) bool { return p.Phase == name })
 }
 
-// Shutdown ends the system, phase by phase (see PhaseNames). In the last one,
-// PhaseTerminate, it waits for /user to become quiet (at most the drain timeout),
+// Shutdown ends the system, phase by phase (see phase.Names). In the last one,
+// phase.Terminate, it waits for /user to become quiet (at most the drain timeout),
 // stops /user from the leaves up, then /system, then closes the extensions, then the
 // timers. What is still queued becomes dead letters. It returns when everything has
 // ended, with the errors of tasks, or an error that names what has not ended when
@@ -222,13 +233,13 @@ func (s *System) outcome(ctx context.Context, run *shutdownRun, late bool) error
 func (s *System) runPhases(ctx context.Context, run *shutdownRun) {
 	defer close(run.done)
 	s.plan.mu.Lock()
-	phases, _ := s.plan.settings.order() // they were checked
+	phases, _ := s.plan.settings.Order() // they were checked
 	s.plan.mu.Unlock()
 	for _, p := range phases {
 		switch {
 		case run.halted:
 			run.skip(p, "a phase before it failed and is not to be passed over")
-		case p.Name != PhaseTerminate && ctx.Err() != nil:
+		case p.Name != phase.Terminate && ctx.Err() != nil:
 			run.skip(p, "the time for the shutdown was over")
 		default:
 			s.runPhase(ctx, run, p)
@@ -236,7 +247,7 @@ func (s *System) runPhases(ctx context.Context, run *shutdownRun) {
 	}
 }
 
-func (r *shutdownRun) skip(p Phase, why string) {
+func (r *shutdownRun) skip(p phase.Phase, why string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report = append(r.report, PhaseReport{Phase: p.Name, Skipped: why})
@@ -252,7 +263,7 @@ func (r *shutdownRun) waitsFor() string {
 type taskKey struct{}
 
 // runPhase runs the tasks that the phase has now; one that comes later is too late.
-func (s *System) runPhase(ctx context.Context, run *shutdownRun, p Phase) {
+func (s *System) runPhase(ctx context.Context, run *shutdownRun, p phase.Phase) {
 	tasks := s.enter(run, p)
 	if len(tasks) == 0 {
 		return
@@ -275,27 +286,27 @@ func (s *System) runPhase(ctx context.Context, run *shutdownRun, p Phase) {
 }
 
 // enter takes down that the phase has begun, so that no task comes too late unseen.
-func (s *System) enter(run *shutdownRun, p Phase) []*shutdownTask {
+func (s *System) enter(run *shutdownRun, p phase.Phase) []*shutdownTask {
 	s.plan.mu.Lock()
 	defer s.plan.mu.Unlock()
 	run.mu.Lock()
 	run.report = append(run.report, PhaseReport{Phase: p.Name})
 	run.mu.Unlock()
 	tasks := slices.Clone(s.plan.tasks[p.Name])
-	if p.Name == PhaseTerminate {
+	if p.Name == phase.Terminate {
 		tasks = append(tasks, &shutdownTask{name: "actors", f: s.terminate, own: true})
 	}
 	return tasks
 }
 
-func (r *shutdownRun) waits(phase string, left []string) {
+func (r *shutdownRun) waits(name string, left []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.waiting = append([]string{"phase " + phase}, left...)
+	r.waiting = append([]string{"phase " + name}, left...)
 }
 
 // note keeps how a phase went.
-func (r *shutdownRun) note(s *System, p Phase, rep PhaseReport) {
+func (r *shutdownRun) note(s *System, p phase.Phase, rep PhaseReport) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.report[len(r.report)-1] = rep
@@ -370,7 +381,7 @@ func (t *shutdownTask) run(ctx context.Context, report func(TaskReport)) {
 // errStillThere says that actors have not ended in time; they may have later.
 var errStillThere = errors.New("actors are still there")
 
-// terminate is the task of PhaseTerminate.
+// terminate is the task of phase.Terminate.
 func (s *System) terminate(ctx context.Context) error {
 	s.closing.Store(true)
 	go s.close(ctx) // owned by ended

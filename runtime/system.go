@@ -11,6 +11,7 @@ import (
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/runtime/mailbox"
+	"github.com/actord/actord/runtime/phase"
 )
 
 // System is a tree of actors with its timers and its event stream. Several
@@ -77,7 +78,7 @@ func New(name string, options ...Option) *System {
 		ended: make(chan struct{}), failed: make(chan error, 1), shared: map[any]any{},
 	}
 	s.drain.Store(int64(2 * time.Second))
-	s.plan.settings = DefaultShutdown()
+	s.plan.settings = phase.Default()
 	_ = s.SetDispatchers(nil) // the defaults are right
 	for _, o := range options {
 		o(s)

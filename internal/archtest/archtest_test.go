@@ -16,9 +16,10 @@ var layers = []Layer{
 	{"runtime/actor", ""},
 	{"runtime/mailbox", ""},
 	{"runtime/supervise", ""},
+	{"runtime/phase", "runtime/actor"},
 
 	// The engine and what stands beside it.
-	{"runtime", "runtime/actor runtime/mailbox runtime/supervise"},
+	{"runtime", "runtime/actor runtime/mailbox runtime/supervise runtime/phase"},
 	{"internal/rule", "runtime/actor"},
 	{"internal/codec", "runtime/actor"},
 	{"internal/cron", ""},
@@ -27,10 +28,10 @@ var layers = []Layer{
 
 	// From a file to a running tree.
 	{"topology/hocon", ""},
-	{"topology/spec", "runtime/actor runtime/mailbox runtime/supervise topology/hocon internal/rule internal/cron"},
+	{"topology/spec", "runtime/actor runtime/mailbox runtime/supervise runtime/phase topology/hocon internal/rule internal/cron"},
 	{"topology/plan", "runtime/actor topology/spec"},
 	{"topology/watch", ""},
-	{"topology", "runtime runtime/actor topology/hocon topology/spec topology/plan topology/watch"},
+	{"topology", "runtime runtime/actor runtime/phase topology/hocon topology/spec topology/plan topology/watch"},
 
 	// Behaviours and bridges: one per folder, what several of them share, and their list.
 	{"builtin/internal/*", "runtime/actor internal/rule"},
