@@ -94,6 +94,7 @@ func step(to []Step, s Step) []Step {
 
 // actors compares the actors below one parent.
 func (d *differ) actors(old, new []*spec.Actor) {
+	old, new = d.differing(old, new)
 	before := index(old, func(a *spec.Actor) actor.Path { return a.Path })
 	for _, a := range new {
 		was := before[a.Path]
@@ -114,6 +115,23 @@ func (d *differ) actors(old, new []*spec.Actor) {
 			d.stops = append(d.stops, Step{Kind: Stop, Path: a.Path, Actor: Change[spec.Actor]{Old: a}})
 		}
 	}
+}
+
+// differing passes over the actors that stand the same at the beginning and at the
+// end of both, so that a change of one among very many costs little.
+func (d *differ) differing(old, new []*spec.Actor) (restOld, restNew []*spec.Actor) {
+	same := func(o, n *spec.Actor) bool {
+		return (o == n || o.Path == n.Path && o.Hash == n.Hash) && d.from[n.Path] == nil && !d.renamed[o.Path]
+	}
+	for len(old) > 0 && len(new) > 0 && same(old[0], new[0]) {
+		d.unchanged += 1 + below(new[0])
+		old, new = old[1:], new[1:]
+	}
+	for len(old) > 0 && len(new) > 0 && same(old[len(old)-1], new[len(new)-1]) {
+		d.unchanged += 1 + below(new[len(new)-1])
+		old, new = old[:len(old)-1], new[:len(new)-1]
+	}
+	return old, new
 }
 
 // actor compares an actor that stays. Replacing it makes all below it anew, so
