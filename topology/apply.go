@@ -19,8 +19,11 @@ var errGoingBack = errors.New("going back was not complete")
 
 // diff is the plan from one revision to the next. A plugin whose program file
 // changed is swapped though its configuration is the same.
-func diff(old, next *Revision) plan.Plan {
-	p := plan.Diff(old.Spec, next.Spec)
+func diff(old, next *Revision) plan.Plan { return diffMoved(old, next, nil) }
+
+// diffMoved is diff with a word on renames; see plan.Between.
+func diffMoved(old, next *Revision, moved map[actor.Path]actor.Path) plan.Plan {
+	p := plan.Between(old.Spec, next.Spec, moved)
 	for _, n := range next.Spec.Plugins {
 		o := old.plugins[n.Name]
 		if o == nil || o.spec.Hash != n.Hash || o.program == next.plugins[n.Name].program {

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type trial struct {
 	number  uint64 // of the revision
 	touched map[actor.Path]*touched
 	bridges map[actor.Path]bool
+	names   map[actor.Path]actor.Path // what renamed actors were called in the last good revision
 	begun   time.Time
 	counts  counts
 	bad     chan error    // capacity 1: why it has failed
@@ -47,11 +49,13 @@ type counts struct{ failures, restarts, stopped, letters, dropped atomic.Int64 }
 func (t *Topology) arm(p plan.Plan) *trial {
 	tr := &trial{
 		touched: map[actor.Path]*touched{}, bridges: map[actor.Path]bool{}, held: map[actor.Path]bool{},
-		bad: make(chan error, 1), stop: make(chan struct{}), over: make(chan struct{}),
+		names: map[actor.Path]actor.Path{},
+		bad:   make(chan error, 1), stop: make(chan struct{}), over: make(chan struct{}),
 	}
 	if old := t.trial; old != nil {
 		maps.Copy(tr.touched, old.touched)
 		maps.Copy(tr.bridges, old.bridges)
+		maps.Copy(tr.names, old.names)
 		old.release(t.sys) // what it holds gets another chance under the new revision
 	}
 	for _, s := range p.Steps {
@@ -62,6 +66,11 @@ func (t *Topology) arm(p plan.Plan) *trial {
 }
 
 func (tr *trial) touch(s plan.Step) {
+	if s.Kind == plan.Rename {
+		was := s.Actor.Old.Path
+		tr.names[s.Path] = cmp.Or(tr.names[was], was)
+		delete(tr.names, was)
+	}
 	switch {
 	case s.Bridge.New != nil:
 		tr.bridges[s.Path] = true
@@ -233,7 +242,11 @@ func (t *Topology) goBack(tr *trial, cause error) {
 	t.trial = nil
 	t.watched.Store(nil)
 	bad, outcome := t.current, RolledBack
-	tx := t.transaction(bad, t.good, diff(bad, t.good))
+	moved := map[actor.Path]actor.Path{}
+	for now, then := range tr.names {
+		moved[then] = now
+	}
+	tx := t.transaction(bad, t.good, diffMoved(bad, t.good, moved))
 	tx.back = tr
 	if err := tx.apply(ctx); err != nil {
 		outcome, cause = Degraded, errors.Join(cause, err)

@@ -398,3 +398,22 @@ func TestNumbersAndHistoryOutliveTheDaemon(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAWayBackKnowsEveryNameInBetween(t *testing.T) {
+	conf := func(a, b string) string {
+		return trying("probation = 1h", a+", b { behaviour = noter, "+b+strict+" }")
+	}
+	b := newBench(t, conf("a { behaviour = noter }", ""))
+	b.count("/user/a")
+	b.change(conf("y { behaviour = noter, was = /user/a }", ""))
+	b.count("/user/y")
+	r := b.change(conf("z { behaviour = noter, was = /user/y }", "args.fail = receive, "))
+	b.count("/user/z")
+	b.tell("/user/b")
+	if e := b.await(r); e.Outcome != RolledBack {
+		t.Errorf("got %s %s, want it rolled back", e.Outcome, e.Error)
+	}
+	if got := b.count("/user/a"); got != int64(4) {
+		t.Errorf("/user/a: got %v, want the state of all three names", got)
+	}
+}

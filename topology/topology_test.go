@@ -84,6 +84,9 @@ func (n *noter) Receive(ctx actor.Context, m actor.Message) error {
 		}
 		<-n.b.unblock
 	}
+	if m.Kind == "word" {
+		return ctx.Reply(actor.Message{Kind: "word", Body: n.conf.Word})
+	}
 	n.count++
 	if ctx.Sender() == nil {
 		return nil

@@ -11,8 +11,12 @@ import (
 // Diff returns the steps from old to new. Old may be nil: then everything
 // starts, and the settings of system, log and reload are no step, since whoever
 // makes a system gives it those.
-func Diff(old, new *spec.System) Plan {
-	var d differ
+func Diff(old, new *spec.System) Plan { return Between(old, new, nil) }
+
+// Between is Diff with a word on renames that the two do not speak of themselves,
+// because there were others in between: moved holds old paths by new ones.
+func Between(old, new *spec.System, moved map[actor.Path]actor.Path) Plan {
+	d := differ{moved: moved}
 	if old == nil {
 		old = &spec.System{}
 		d.subscribe(compare(nil, events(new)))
@@ -34,6 +38,7 @@ type differ struct {
 	subscriptions, bridgeChanges, bridgeStarts, stops, closes, process             []Step
 
 	unchanged int
+	moved     map[actor.Path]actor.Path  // see Between
 	from      map[actor.Path]*spec.Actor // by its new path, what is renamed
 	renamed   map[actor.Path]bool        // by its old path
 }
@@ -158,6 +163,12 @@ func (d *differ) actor(old, new *spec.Actor) {
 	d.reconfigures = step(d.reconfigures, reconfigure)
 	d.process = step(d.process, process)
 	d.actors(old.Children, new.Children)
+}
+
+// replaces reports whether a setting differs that makes an actor anew.
+func replaces(old, new *spec.Actor) bool {
+	return slices.ContainsFunc(compare(old.Settings, new.Settings), isClass(actor.Replace)) ||
+		slices.ContainsFunc(compare(old.ArgSettings, new.ArgSettings), isClass(actor.Replace))
 }
 
 func (d *differ) bridges(old, new []*spec.Bridge) {

@@ -8,11 +8,11 @@ import (
 )
 
 // renames finds the actors that get another path: the new one says where it was,
-// or the old one says that it was where it goes back to. Both parents must stay,
+// or the old one says that it was where it goes back to. Those above them must stay,
 // since what comes or goes with its parent is started or stopped with it, and the
 // behaviour must be the same.
 func (d *differ) renames(old, new *spec.System) {
-	if !renaming(old) && !renaming(new) {
+	if len(d.moved) == 0 && !renaming(old) && !renaming(new) {
 		return
 	}
 	d.from, d.renamed = map[actor.Path]*spec.Actor{}, map[actor.Path]bool{}
@@ -27,11 +27,11 @@ func (d *differ) renames(old, new *spec.System) {
 		if before[a.Path] != nil {
 			continue
 		}
-		for _, o := range []*spec.Actor{before[a.Was], goesTo[a.Path]} {
+		for _, o := range []*spec.Actor{before[d.moved[a.Path]], before[a.Was], goesTo[a.Path]} {
 			if o == nil || after[o.Path] != nil || d.renamed[o.Path] || o.Behaviour != a.Behaviour {
 				continue
 			}
-			if stays(before, a.Path.Parent()) && stays(after, o.Path.Parent()) {
+			if stays(before, after, a.Path.Parent()) && stays(before, after, o.Path.Parent()) {
 				d.from[a.Path], d.renamed[o.Path] = o, true
 				break
 			}
@@ -57,8 +57,16 @@ func byPath(s *spec.System) map[actor.Path]*spec.Actor {
 	return out
 }
 
-func stays(in map[actor.Path]*spec.Actor, parent actor.Path) bool {
-	return parent == actor.User || in[parent] != nil
+// stays reports whether an actor and all above it are there before and after, and
+// none of them is replaced.
+func stays(before, after map[actor.Path]*spec.Actor, p actor.Path) bool {
+	for ; p != actor.User; p = p.Parent() {
+		old, new := before[p], after[p]
+		if old == nil || new == nil || replaces(old, new) {
+			return false
+		}
+	}
+	return true
 }
 
 func (d *differ) move(old, new *spec.Actor) {
