@@ -28,7 +28,7 @@ type logging struct {
 }
 
 func newLogging(w io.Writer) *logging {
-	l := &logging{text: &lineHandler{out: &lineWriter{w: w}}, json: slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})}
+	l := &logging{text: &lineHandler{out: &lineWriter{w: w}}, json: slog.NewJSONHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withUnits})}
 	if f, ok := w.(*os.File); ok {
 		if st, err := f.Stat(); err == nil {
 			l.terminal = st.Mode()&os.ModeCharDevice != 0
@@ -37,6 +37,14 @@ func newLogging(w io.Writer) *logging {
 	l.settings.Store(&spec.Log{Level: slog.LevelInfo, Format: "auto"})
 	l.early = []func(){}
 	return l
+}
+
+// withUnits writes durations as people do; a number of nanoseconds says no unit.
+func withUnits(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().String())
+	}
+	return a
 }
 
 // set changes the settings, and lets out what was held until there were some.

@@ -67,7 +67,7 @@ type command struct {
 }
 
 var commands = []command{
-	{"run", "", "run the system and keep it equal to its file", (*app).run, (*app).runFlags},
+	{"run", "[FILE]", "run the system and keep it equal to its file", (*app).run, (*app).runFlags},
 	{"check", "[FILE]", "find every mistake in a configuration; exit 1 when there is one", (*app).check, (*app).checkFlags},
 	{"plan", "[FILE]", "show what a reload would do; exit 2 when it would change something", (*app).plan, (*app).planFlags},
 	{"apply", "FILE", "give the running daemon another file; it stays until the next reload", (*app).apply, (*app).applyFlags},
@@ -106,7 +106,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 		return c.name == strings.TrimLeft(args[0], "-") && (c.name == "version" || c.name == args[0])
 	})
 	if i < 0 {
-		fmt.Fprintf(a.err, "actord: unknown command %q%s; see actord help\n", args[0], actor.DidYouMean(args[0], commandNames()))
+		fmt.Fprintf(a.err, "actord: unknown command %q%s (actord help lists them)\n", args[0], actor.DidYouMean(args[0], commandNames()))
 		return ExitUsage
 	}
 	c := commands[i]

@@ -146,6 +146,10 @@ func firstMessages(b *spec.Bridge) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(routes)) {
 		route, _ := routes[name].(map[string]any)
+		if route["method"] == "GET" || route["method"] == "DELETE" {
+			out = append(out, fmt.Sprintf("curl -X %v http://%s%v", route["method"], listen, route["path"]))
+			continue
+		}
 		out = append(out, fmt.Sprintf("curl -i -X %v http://%s%v -H 'content-type: application/json' -d '%v'", route["method"], listen, route["path"], route["example"]))
 	}
 	return out

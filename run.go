@@ -34,7 +34,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	defer signal.Stop(signals)
 
 	logs := newLogging(a.err)
-	d := &daemon{app: a, logs: logs, log: logs.logger(), signals: signals, file: file}
+	d := &daemon{app: a, logs: logs, log: logs.logger(), signals: signals, file: file, args: args}
 	return d.run(ctx)
 }
 
@@ -46,6 +46,7 @@ func (a *app) runFlags(fs *flag.FlagSet) {
 type daemon struct {
 	*app
 	file    string
+	args    []string // that name it
 	logs    *logging
 	log     *slog.Logger
 	signals chan os.Signal
@@ -59,7 +60,7 @@ func (d *daemon) run(ctx context.Context) int {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	plugins := &plugins{log: d.log}
-	src, err := d.source(nil, plugins)
+	src, err := d.source(d.args, plugins)
 	if err != nil {
 		return d.fail(err)
 	}
@@ -139,6 +140,10 @@ func (d *daemon) hangUp(server *control.Server) {
 	}
 }
 
+// again is how much later a signal is another one: what sends a signal to a whole
+// group of processes sends it twice to some.
+const again = 200 * time.Millisecond
+
 // shutdown ends the system in order; a second signal ends the process at once.
 func (d *daemon) shutdown(code int) int {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
@@ -156,7 +161,7 @@ func (d *daemon) shutdown(code int) int {
 			d.log.Info("stopped", "took", time.Since(begun).Round(time.Millisecond))
 			return code
 		case s := <-d.signals:
-			if s != syscall.SIGHUP {
+			if s != syscall.SIGHUP && time.Since(begun) > again {
 				d.log.Warn("shutdown forced by a second signal", "signal", s.String())
 				return ExitForced
 			}

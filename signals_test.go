@@ -3,6 +3,8 @@ package actord_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -23,11 +25,28 @@ func TestLoopbackSighupReloadsWithoutWatching(t *testing.T) {
 	}
 }
 
+func TestLoopbackRunTakesTheFileThatItIsGiven(t *testing.T) {
+	dir := configured(t, small)
+	other := strings.Replace(small, "log.format", "system.name = other, log.format", 1)
+	if err := os.WriteFile(filepath.Join(dir, "other.conf"), []byte(other), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := start(t, dir, "other.conf")
+	if r := d.waitMsg(0, "running"); r["system"] != "other" || !strings.HasSuffix(r.text("config"), "other.conf") {
+		t.Errorf("got %v, want the system of other.conf", r)
+	}
+	if took := d.waitMsg(0, "running").text("took"); !strings.HasSuffix(took, "s") {
+		t.Errorf("took: got %q, want a duration with a unit", took)
+	}
+	if code := d.stop(); code != 0 {
+		t.Errorf("exit code: got %d, want 0", code)
+	}
+}
+
 // stuck is a system with a handler that takes longer than anybody waits.
 const stuck = `
 actord {
   log.format = json
-  system.shutdown-drain-timeout = 1h
   bridges.web { type = http-server, listen = "127.0.0.1:0", in.orders { path = /orders, to = /user/slow } }
   actors.slow { behaviour = chaos, args.delay = 1h }
 }
@@ -41,7 +60,15 @@ func TestLoopbackASecondSignalForces(t *testing.T) {
 	mark := d.mark()
 	_ = d.cmd.Process.Signal(syscall.SIGTERM)
 	d.waitMsg(mark, "shutting down")
-	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	eventually(t, "a second signal is taken for one", func() bool { // not for an echo of the first
+		_ = d.cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-d.done:
+			return true
+		default:
+			return false
+		}
+	})
 	if code := d.ended(); code != 71 {
 		t.Errorf("exit code: got %d, want 71", code)
 	}
