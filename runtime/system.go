@@ -37,8 +37,9 @@ type System struct {
 	live     sync.WaitGroup // one per actor that has not ended
 	closing  atomic.Bool
 	plan     shutdownPlan
-	ended    chan struct{} // closed when Shutdown is through
-	failed   chan error    // capacity 1: what an escalation past the top was about
+	ended    chan struct{}                // closed when Shutdown is through
+	last     atomic.Pointer[[]actor.Path] // see EndLast
+	failed   chan error                   // capacity 1: what an escalation past the top was about
 	anon     atomic.Uint64
 
 	sharedMu sync.Mutex // guards shared
@@ -224,6 +225,9 @@ func sharedOf[T any](s *System) *mailbox.Shared[envelope[T]] {
 // close ends the actors, then what they used.
 func (s *System) close(ctx context.Context) {
 	s.awaitQuiet(ctx, time.Duration(s.drain.Load()))
+	if s.endOthers() {
+		s.awaitQuiet(ctx, time.Duration(s.drain.Load()))
+	}
 	for _, guardian := range []*node{s.user, s.system} {
 		guardian.signal(signal{kind: sigStopNow})
 		<-guardian.doneChan()

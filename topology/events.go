@@ -12,13 +12,26 @@ import (
 
 // subscriptions hand events to the actors that configuration names.
 type subscriptions struct {
+	sys  *runtime.System
 	list atomic.Pointer[[]spec.Subscription]
 }
 
-func (s *subscriptions) set(list []spec.Subscription) { s.list.Store(&list) }
+// set changes who gets what. Those who get events end last, so that they hear how
+// the others ended.
+func (s *subscriptions) set(list []spec.Subscription) {
+	s.list.Store(&list)
+	var last []actor.Path
+	for _, sub := range list {
+		if kind, path, err := sub.To.Parse(actor.User); err == nil && kind == actor.PathTarget {
+			last = append(last, path)
+		}
+	}
+	s.sys.EndLast(last...)
+}
 
 // attach begins to hand on the events of sys.
 func (s *subscriptions) attach(sys *runtime.System) {
+	s.sys = sys
 	sys.Subscribe(func(e actor.Event) {
 		list := s.list.Load()
 		if list == nil {
