@@ -19,9 +19,7 @@ import (
 func crowd(n int, word string) string {
 	var b strings.Builder
 	b.WriteString("actord { reload { watch = off, probation = off }, log.level = error, system.shutdown-drain-timeout = 0, actors {\n")
-	for i := range n {
-		fmt.Fprintf(&b, "a%d { behaviour = sink, mailbox.capacity = 100 }\n", i)
-	}
+	fmt.Fprintf(&b, "a { count = %d, behaviour = sink, mailbox.capacity = 100 }\n", n)
 	fmt.Fprintf(&b, "apart { behaviour = sink, args.word = %s }\n} }\n", word)
 	return b.String()
 }
