@@ -123,6 +123,7 @@ func (n *node) report(s signal, d supervise.Decision) {
 	}
 	switch {
 	case d.Exhausted:
+		attrs = append(attrs, "hint", "see to the cause; a reload on request, such as by SIGHUP, starts it again")
 		s.child.log().Error("actor failed too often", attrs...)
 	default:
 		s.child.log().Warn("actor failed", attrs...)

@@ -29,17 +29,45 @@ func diffMoved(old, next *Revision, moved map[actor.Path]actor.Path) plan.Plan {
 		if o == nil || o.spec.Hash != n.Hash || o.program == next.plugins[n.Name].program {
 			continue
 		}
-		at := slices.IndexFunc(p.Steps, func(s plan.Step) bool {
-			return s.Kind != plan.Configure && (s.Kind != plan.Stop || s.Bridge.Old == nil)
-		})
-		if at < 0 {
-			at = len(p.Steps)
-		}
-		p.Steps = slices.Insert(p.Steps, at, plan.Step{
+		p.Steps = slices.Insert(p.Steps, beforeActors(p), plan.Step{
 			Kind: plan.Swap, Plugin: plan.Change[spec.Plugin]{Old: o.spec, New: n},
 			Reasons: []plan.Reason{{Key: "program " + n.Command[0], From: "changed", To: "changed"}},
 		})
 	}
+	return p
+}
+
+// beforeActors is where a plan begins to be about actors.
+func beforeActors(p plan.Plan) int {
+	at := slices.IndexFunc(p.Steps, func(s plan.Step) bool {
+		return s.Kind != plan.Configure && (s.Kind != plan.Stop || s.Bridge.Old == nil)
+	})
+	if at < 0 {
+		return len(p.Steps)
+	}
+	return at
+}
+
+// withEnded adds starts for actors that should run and have ended, since
+// supervision gave them up. Only a reload that somebody asked for does so: whoever
+// asks has seen to the cause.
+func (t *Topology) withEnded(p plan.Plan, next *Revision) plan.Plan {
+	var starts []plan.Step
+	var look func([]*spec.Actor)
+	look = func(actors []*spec.Actor) {
+		for _, a := range actors {
+			switch _, runs := t.sys.Find(a.Path); {
+			case slices.ContainsFunc(p.Steps, func(s plan.Step) bool { return s.Actor.New != nil && a.Path.Under(s.Path) }):
+			case runs:
+				look(a.Children)
+			default:
+				starts = append(starts, plan.Step{Kind: plan.Start, Path: a.Path, Actor: plan.Change[spec.Actor]{New: a}})
+			}
+		}
+	}
+	look(next.Spec.Actors)
+	p.Steps = slices.Insert(p.Steps, beforeActors(p), starts...)
+	p.Unchanged -= len(starts)
 	return p
 }
 

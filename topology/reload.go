@@ -92,6 +92,9 @@ func (t *Topology) reload(ctx context.Context, q Request) Result {
 		return Result{Outcome: Rejected, Err: err}
 	}
 	p := diff(t.current, next)
+	if q.By != byFile {
+		p = t.withEnded(p, next)
+	}
 	switch {
 	case p.Empty():
 		return Result{Outcome: Unchanged, Err: t.retire(ctx, next)}
