@@ -19,7 +19,8 @@ import (
 	"github.com/actord/actord/topology/spec"
 )
 
-// shutdownLimit is how long an ordered shutdown may take before it is forced.
+// shutdownLimit is how long an ordered shutdown may take, beyond what its phases may,
+// before it is forced.
 const shutdownLimit = 30 * time.Second
 
 // run is the daemon.
@@ -146,7 +147,11 @@ const again = 200 * time.Millisecond
 
 // shutdown ends the system in order; a second signal ends the process at once.
 func (d *daemon) shutdown(code int) int {
-	ctx, cancel := context.WithTimeout(context.Background(), shutdownLimit)
+	limit := shutdownLimit
+	if current, _ := d.top.Current(); current != nil {
+		limit += current.Spec.Shutdown.Total()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	begun, done := time.Now(), make(chan error, 1)
 	go func() { done <- d.top.Stop(ctx) }()

@@ -66,8 +66,8 @@ func WithDispatchers(all map[string]DispatcherSettings) Option {
 
 // SetDispatchers makes these the dispatchers, besides DefaultDispatcher and
 // PinnedDispatcher, which get their defaults when all does not have them. Changes
-// hold from the next turn of each actor on. A dispatcher that is gone serves the
-// actors it has until they end. The error is a wrong setting; nothing is changed
+// hold from the next turn of each actor on. A dispatcher that is gone still serves
+// the actors that name it, without threads when there is nothing to do. The error is a wrong setting; nothing is changed
 // then.
 func (s *System) SetDispatchers(all map[string]DispatcherSettings) error {
 	all = maps.Clone(all)
@@ -129,7 +129,7 @@ func (d *dispatchers) find(name string) (*dispatcher, error) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if found := d.byName[name]; found != nil {
+	if found := cmp.Or(d.byName[name], d.gone[name]); found != nil {
 		return found, nil
 	}
 	known := append(slices.Sorted(maps.Keys(d.byName)), DefaultDispatcher)

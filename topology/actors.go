@@ -32,7 +32,7 @@ func actorUnit(a *spec.Actor) unit {
 		spec: runtime.Spec{
 			Name: a.Path.Name(), Behaviour: a.Behaviour, New: a.Prepared.New,
 			Priority: runtime.Ranker(a.Rank),
-			Pool:     poolOf(a.Pool),
+			Pool:     poolOf(a.Pool), Dispatcher: a.Dispatcher,
 			Settings: runtime.Settings{
 				Mailbox: a.Mailbox, Supervision: &a.Supervision, ChildSupervision: &a.ChildSupervision,
 				StopTimeout: a.StopTimeout, HandlerWarn: a.HandlerWarn, OnFull: onFull[a.OnFull],

@@ -53,6 +53,9 @@ type Topology struct {
 	rejected   string // text of the last rejection, so that polling repeats none
 	failed     string // hash of what failed its probation, so that touching the file does not try it again
 	stopped    bool
+
+	ending sync.Mutex // serialises Stop; guards closed
+	closed bool
 }
 
 // Start loads the configuration and runs it. The error holds every mistake of
@@ -94,7 +97,7 @@ func (t *Topology) open(first *Revision) error {
 	}
 	t.remember(dir)
 	s := first.Spec
-	t.sys = runtime.New(s.Name, runtime.WithLogger(t.log), runtime.WithDrainTimeout(s.DrainTimeout), runtime.WithRootFailure(rootFailure(s.RootFailure)))
+	t.sys = runtime.New(s.Name, runtime.WithLogger(t.log))
 	t.events.attach(t.sys)
 	t.sys.Subscribe(t.observe)
 	t.sys.HoldFailed(t.hold)
@@ -105,13 +108,14 @@ func (t *Topology) open(first *Revision) error {
 	if !slices.Contains(t.files, absolute(t.src.File)) {
 		t.files = append(t.files, t.src.File) // it runs from its history
 	}
-	return t.configure(s)
+	return errors.Join(t.configure(s), t.onShutdown())
 }
 
 // configure takes over the settings of the system as a whole.
 func (t *Topology) configure(s *spec.System) error {
-	t.sys.SetDrainTimeout(s.DrainTimeout)
-	t.sys.SetRootFailure(rootFailure(s.RootFailure))
+	if err := settle(t.sys, s); err != nil {
+		return err
+	}
 	if t.options.Configure != nil {
 		t.options.Configure(s)
 	}
@@ -210,35 +214,6 @@ func (t *Topology) changes() <-chan watch.Change {
 		return nil
 	}
 	return t.watcher.Changes()
-}
-
-// Stop ends the system in order: first what brings messages in, then the actors
-// when they have worked off what they have, then the plugins.
-func (t *Topology) Stop(ctx context.Context) error {
-	defer t.wg.Wait() // without the lock, which a probation that ends now takes
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.stopped {
-		return nil
-	}
-	if t.stopped = true; t.trial != nil {
-		close(t.trial.stop)
-		t.trial.release(t.sys)
-		t.trial = nil
-	}
-	t.watched.Store(nil)
-	var errs []error
-	if t.watcher != nil {
-		errs = append(errs, t.watcher.Close())
-	}
-	for _, b := range t.current.Spec.Bridges {
-		errs = append(errs, crew{t.sys}.stop(ctx, b.Path))
-	}
-	errs = append(errs, t.sys.Shutdown(ctx), t.current.Close(ctx), t.state.Close())
-	if t.good != t.current {
-		errs = append(errs, t.good.Close(ctx, t.current))
-	}
-	return errors.Join(errs...)
 }
 
 func rootFailure(name string) runtime.RootFailure {

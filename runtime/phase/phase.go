@@ -62,6 +62,13 @@ func Default() Settings {
 	return Settings{Phases: []Phase{{Name: Terminate, Timeout: -1}}}
 }
 
+// What can be wrong with a phase besides its name.
+var (
+	ErrUnknown = errors.New("it follows a phase that does not exist")
+	ErrCircle  = errors.New("phases follow each other in a circle")
+	ErrDrain   = errors.New("the drain does not fit")
+)
+
 // Error is a mistake in the settings of one phase.
 type Error struct {
 	Phase string
@@ -84,7 +91,7 @@ func (s Settings) Check(drain time.Duration) error {
 	}
 	for _, p := range phases {
 		if p.Name == Terminate && p.Timeout > 0 && drain >= p.Timeout {
-			return &Error{p.Name, fmt.Errorf("its timeout of %v must be longer than the %v for which a shutdown waits for the actors to become quiet", p.Timeout, drain)}
+			return &Error{p.Name, fmt.Errorf("%w: its timeout of %v must be longer than the %v for which a shutdown waits for the actors to become quiet", ErrDrain, p.Timeout, drain)}
 		}
 	}
 	return nil
@@ -110,6 +117,16 @@ func (s Settings) Order() ([]Phase, error) {
 		out = append(out, all[next])
 	}
 	return out, nil
+}
+
+// Total is how long all phases may take together, those without a limit left out.
+// It is 0 when the settings are wrong.
+func (s Settings) Total() (sum time.Duration) {
+	phases, _ := s.Order()
+	for _, p := range phases {
+		sum += max(p.Timeout, 0)
+	}
+	return sum
 }
 
 // byName returns all phases with what holds for them, those of the author first.
@@ -142,7 +159,7 @@ func (s Settings) byName() ([]Phase, error) {
 		all[i].Timeout = cmp.Or(p.Timeout, s.DefaultTimeout, DefaultTimeout)
 		for _, a := range p.After {
 			if !slices.Contains(known, a) {
-				errs = append(errs, &Error{p.Name, fmt.Errorf("it is to follow %q, which does not exist%s", a, actor.DidYouMean(a, known))})
+				errs = append(errs, &Error{p.Name, fmt.Errorf("%w: %q%s", ErrUnknown, a, actor.DidYouMean(a, known))})
 			}
 		}
 	}
@@ -166,5 +183,5 @@ func circle(all []Phase, done map[string]bool) error {
 		way = append(way, name)
 	}
 	way = append(way[slices.Index(way, name):], name)
-	return &Error{name, fmt.Errorf("phases follow each other in a circle: %s", strings.Join(way, " follows "))}
+	return &Error{name, fmt.Errorf("%w: %s", ErrCircle, strings.Join(way, " follows "))}
 }

@@ -50,7 +50,7 @@ func TestPhasesThatAreWrongAreRefused(t *testing.T) {
 		want string
 	}{
 		{"one that follows an unknown one", Settings{Phases: []Phase{{Name: "flush", After: []string{"service-stopp"}}}},
-			`phase flush: it is to follow "service-stopp", which does not exist; did you mean "service-stop"?`},
+			`phase flush: it follows a phase that does not exist: "service-stopp"; did you mean "service-stop"?`},
 		{"two of one name", Settings{Phases: []Phase{{Name: "a"}, {Name: "a"}}}, "phase a: there are two of that name"},
 		{"two that follow each other", Settings{Phases: []Phase{{Name: "a", After: []string{"b"}}, {Name: "b", After: []string{"a"}}}},
 			"phase a: phases follow each other in a circle: a follows b follows a"},
@@ -58,7 +58,7 @@ func TestPhasesThatAreWrongAreRefused(t *testing.T) {
 			{Name: "a", After: []string{ServiceRequestsDone}}, {Name: ServiceUnbind, After: []string{"a"}},
 		}}, "in a circle: a follows service-requests-done follows service-unbind follows a"},
 		{"a drain that does not fit", Settings{DefaultTimeout: 2 * time.Second},
-			"phase actor-system-terminate: its timeout of 2s must be longer than the 2s for which a shutdown waits"},
+			"phase actor-system-terminate: the drain does not fit: its timeout of 2s must be longer than the 2s for which a shutdown waits"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := tc.set.Check(2 * time.Second)
@@ -78,4 +78,11 @@ func ExampleSettings_Order() {
 	// service-requests-done 5s
 	// service-stop 5s
 	// flush 5s
+}
+
+func TestTheTotalIsThatOfAllPhases(t *testing.T) {
+	set := Settings{DefaultTimeout: time.Second, Phases: []Phase{{Name: "flush", Timeout: time.Minute}, {Name: Terminate, Timeout: -1}}}
+	if got, want := set.Total(), time.Minute+11*time.Second; got != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }

@@ -45,10 +45,12 @@ func (c *checker) oneBridge(name string, own, defaults *value) *Bridge {
 
 	at := usage{path: b.Path, value: v, network: network(b.Type)}
 	var args map[string]any
+	listeners := len(c.listeners)
 	args, b.Prepared, ok = c.arguments(at, bridgeFactory{f}, fields, c.reveal(v, fields).raw(fields))
 	if !ok {
 		return b
 	}
+	b.Listens = len(c.listeners) > listeners
 	b.Description, _ = args["description"].(string)
 	b.Settings = settings("", actor.Reconnect, fields, args)
 	b.Hash = digest(b.Settings)

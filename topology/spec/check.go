@@ -170,6 +170,7 @@ func (c *checker) file() *System {
 	s.Bridges = c.bridges(file)
 	s.Topics = c.topics(file.get("topics"))
 	c.routeeNames(s)
+	c.knownDispatchers(file, s)
 	c.checkListeners()
 	s.Hash = systemHash(s, sumOf(c.groups))
 	return s
@@ -180,7 +181,7 @@ func (c *checker) file() *System {
 func (c *checker) sections(v *value) map[string]any {
 	named := v.only(func(key string) bool {
 		f, ok := fileSchema.Field(key)
-		return ok && f.Kind == actor.MapField && v.get(key).isObject()
+		return ok && f.Kind == actor.MapField && f.Elem.Kind == actor.AnyField && v.get(key).isObject()
 	})
 	out := c.reveal(v.without(named.keys()...), fileSchema.Fields).raw(fileSchema.Fields)
 	for _, key := range named.keys() {
@@ -207,12 +208,22 @@ func (c *checker) noRoot(n *hocon.Node) {
 // system reads the sections that have no names of the author's choice.
 func (c *checker) system(s *System, file *value, values map[string]any, errs []actor.FieldError) {
 	known, bad := map[string]any{}, broken(errs)
-	for _, name := range []string{"system", "log", "reload", "events", "eof"} {
+	for _, name := range []string{"system", "log", "reload", "shutdown", "dead-letters", "dispatchers", "events", "eof"} {
 		if !bad[name] {
 			known[name] = values[name]
 		}
 	}
+	given, ok := known["dispatchers"].(map[string]any)
+	if !ok {
+		given = map[string]any{}
+		known["dispatchers"] = given
+	}
+	s.Dispatchers = c.dispatchersOf(file, given)
 	conf := actor.Fill[fileConf](known)
+	s.DeadLetters = DeadLetters(conf.DeadLetters)
+	if !bad["shutdown"] && !bad["system"] {
+		s.Shutdown = c.phases(file, conf.Shutdown, conf.System.DrainTimeout)
+	}
 	s.Settings = settings("", actor.Live, fileSchema.Fields, known)
 	s.StateDir = string(conf.System.StateDir)
 	s.Name, s.DrainTimeout, s.RootFailure = conf.System.Name, conf.System.DrainTimeout, conf.System.RootFailure

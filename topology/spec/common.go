@@ -136,6 +136,7 @@ func (c *checker) fillActor(k *common, v, own *value, values map[string]any, bad
 	a, conf := &k.template, actor.Fill[actorConf](values)
 	a.Description, a.StopTimeout, a.HandlerWarn = conf.Description, conf.StopTimeout, conf.HandlerWarn
 	a.OnFull, a.StartOrder = conf.OnFull, conf.StartOrder
+	a.Dispatcher = conf.Dispatcher
 	a.Was = c.was(v, conf.Was)
 	a.Supervision = c.strategy(v, "supervision", conf.Supervision)
 	a.ChildSupervision = c.strategy(v, "child-supervision", conf.ChildSupervision)

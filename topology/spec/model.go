@@ -7,6 +7,7 @@ import (
 
 	"github.com/actord/actord/runtime/actor"
 	"github.com/actord/actord/runtime/mailbox"
+	"github.com/actord/actord/runtime/phase"
 	"github.com/actord/actord/runtime/supervise"
 	"github.com/actord/actord/topology/hocon"
 )
@@ -19,6 +20,9 @@ type System struct {
 	StateDir     string        // "": one below the user's state directory
 	Log          Log
 	Reload       Reload
+	Shutdown     phase.Settings
+	DeadLetters  DeadLetters
+	Dispatchers  map[string]Dispatcher // by name; default and pinned are always there
 
 	Actors        []*Actor  // those under /user, by StartOrder, then as they stand in the file
 	Bridges       []*Bridge // as they stand in the file
@@ -26,7 +30,7 @@ type System struct {
 	Topics        []*Topic  // as they stand in the file
 	Subscriptions []Subscription
 
-	Settings []Setting // of system, log, reload and events, keys as in the file
+	Settings []Setting // of the sections whose names are given, keys as in the file
 	Hash     string    // of the whole configuration, without what is cosmetic
 
 	Warnings hocon.Errors // what is likely wrong but works
@@ -81,6 +85,7 @@ type Actor struct {
 	Supervision      supervise.Strategy // how this actor is supervised
 	ChildSupervision supervise.Strategy // for children that its behaviour spawns
 	Pool             Pool               // of one for most
+	Dispatcher       string             // one of the system\'s
 	StashCapacity    int                // messages that the behaviour may set aside
 	Routine          *Routine           // nil: nothing
 	StopTimeout      time.Duration
@@ -106,6 +111,7 @@ type Bridge struct {
 	Description string
 	Args        map[string]any // the type's own keys, decoded, with defaults
 	Prepared    actor.Prepared
+	Listens     bool // it waits for others to connect; it closes before the other bridges
 
 	Settings []Setting // of all keys, args included
 	Hash     string

@@ -16,6 +16,8 @@ var described = map[string][]actor.Field{
 	"system":          section("system"),
 	"log":             section("log"),
 	"reload":          section("reload"),
+	"shutdown":        section("shutdown"),
+	"dead-letters":    section("dead-letters"),
 	"events":          section("events"),
 	"actor-defaults":  actorSchema.Fields,
 	"bridge-defaults": bridgeSchema.Fields,

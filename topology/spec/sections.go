@@ -9,20 +9,23 @@ import (
 // fileConf is what may stand in `actord { }`. Sections with names of the
 // author's choice are maps here; their entries have structs of their own.
 type fileConf struct {
-	System         systemConf     `conf:"system" doc:"the system as a whole"`
-	Log            logConf        `conf:"log" doc:"what is logged and how" class:"live"`
-	Reload         reloadConf     `conf:"reload" doc:"how changes of the file are noticed and applied" class:"live"`
-	Events         eventsConf     `conf:"events" doc:"who is told about events of the system"`
-	Topics         map[string]any `conf:"topics" doc:"names to publish to, each with its subscribers"`
-	ActorDefaults  map[string]any `conf:"actor-defaults" doc:"lies under every actor"`
-	Templates      map[string]any `conf:"templates" doc:"blocks that actors take over with use"`
-	Profiles       map[string]any `conf:"profiles" doc:"what actord --profile NAME puts over all of this"`
-	Actors         map[string]any `conf:"actors" doc:"the actors under /user"`
-	BridgeDefaults map[string]any `conf:"bridge-defaults" doc:"lies under every bridge; TYPE { … } under those of a type"`
-	Bridges        map[string]any `conf:"bridges" doc:"the connections to brokers and peers"`
-	PluginDefaults map[string]any `conf:"plugin-defaults" doc:"lies under every plugin"`
-	Plugins        map[string]any `conf:"plugins" doc:"programs that bring behaviours"`
-	EOF            bool           `conf:"eof" default:"off" doc:"the end marker of reload.require-eof" class:"cosmetic"`
+	System         systemConf                `conf:"system" doc:"the system as a whole"`
+	Log            logConf                   `conf:"log" doc:"what is logged and how" class:"live"`
+	Reload         reloadConf                `conf:"reload" doc:"how changes of the file are noticed and applied" class:"live"`
+	Shutdown       shutdownConf              `conf:"shutdown" doc:"the phases of a shutdown" class:"live"`
+	DeadLetters    deadLettersConf           `conf:"dead-letters" doc:"what is remembered of lost messages" class:"live"`
+	Dispatchers    map[string]dispatcherConf `conf:"dispatchers" doc:"how actors get to run: default, pinned, and names of your choice" class:"live"`
+	Events         eventsConf                `conf:"events" doc:"who is told about events of the system"`
+	Topics         map[string]any            `conf:"topics" doc:"names to publish to, each with its subscribers"`
+	ActorDefaults  map[string]any            `conf:"actor-defaults" doc:"lies under every actor"`
+	Templates      map[string]any            `conf:"templates" doc:"blocks that actors take over with use"`
+	Profiles       map[string]any            `conf:"profiles" doc:"what actord --profile NAME puts over all of this"`
+	Actors         map[string]any            `conf:"actors" doc:"the actors under /user"`
+	BridgeDefaults map[string]any            `conf:"bridge-defaults" doc:"lies under every bridge; TYPE { … } under those of a type"`
+	Bridges        map[string]any            `conf:"bridges" doc:"the connections to brokers and peers"`
+	PluginDefaults map[string]any            `conf:"plugin-defaults" doc:"lies under every plugin"`
+	Plugins        map[string]any            `conf:"plugins" doc:"programs that bring behaviours"`
+	EOF            bool                      `conf:"eof" default:"off" doc:"the end marker of reload.require-eof" class:"cosmetic"`
 }
 
 type systemConf struct {
@@ -83,6 +86,7 @@ type actorConf struct {
 
 	Timers map[string]timerConf `conf:"timers" doc:"messages that the actor is told from time to time" class:"live"`
 
+	Dispatcher  string         `conf:"dispatcher" default:"default" doc:"who runs it: default, pinned, or one of dispatchers" class:"replace"`
 	StopTimeout time.Duration  `conf:"stop-timeout" default:"5s" min:"1ms" doc:"how long a stop may work off the queue" class:"live"`
 	StartOrder  int            `conf:"start-order" default:"0" doc:"lower starts first among siblings" class:"cosmetic"`
 	OnFull      string         `conf:"on-full" default:"dead-letter" enum:"dead-letter|drop|retry|block" doc:"for what this actor sends to a full mailbox" class:"live"`
