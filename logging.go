@@ -207,7 +207,7 @@ func attrText(v slog.Value) string {
 		s = x.Error()
 	}
 	if s == "" || strings.ContainsAny(s, " \t\n\"=") {
-		if strings.Count(s, "\n") > 2 { // a stack trace is for reading
+		if strings.Contains(strings.TrimSpace(s), "\n") { // a stack trace or an excerpt is for reading
 			return "\n    " + strings.ReplaceAll(strings.TrimSpace(s), "\n", "\n    ")
 		}
 		return strconv.Quote(s)

@@ -219,11 +219,19 @@ func (t *Topology) report(r Result) {
 	log := t.log.With("by", r.By, "revision", r.Revision)
 	switch r.Outcome {
 	case Unchanged:
-		log.Debug("reload: nothing changed")
+		switch {
+		case t.rejected != "":
+			t.rejected = ""
+			log.Info("reload: the file is right again; nothing to do")
+		case r.By != byFile:
+			log.Info("reload: nothing to do")
+		default:
+			log.Debug("reload: nothing to do")
+		}
 	case Rejected:
 		if text := Explain(r.Err); text != t.rejected || r.By != byFile {
 			t.rejected = text
-			log.Error("reload rejected; nothing was touched", "err", "\n"+text)
+			log.Error("reload rejected; nothing was touched", "err", text)
 		}
 	case Applied:
 		for _, a := range r.Actions {
