@@ -64,11 +64,10 @@ var dispatcherSchema = actor.SchemaOf[dispatcherConf]("dispatcher", "How actors 
 // phases reads how the system is shut down.
 func (c *checker) phases(file *value, conf shutdownConf, drain time.Duration) phase.Settings {
 	set := phase.Settings{DefaultTimeout: conf.DefaultTimeout}
-	names := slices.Sorted(maps.Keys(conf.Phases))
-	slices.SortStableFunc(names, func(a, b string) int { return line(file, a) - line(file, b) })
-	for _, name := range names {
-		p := conf.Phases[name]
-		set.Phases = append(set.Phases, phase.Phase{Name: name, Timeout: p.Timeout, After: p.After, Halt: !p.Recover})
+	for name := range entries(file.get("shutdown").get("phases")) {
+		if p, ok := conf.Phases[name]; ok {
+			set.Phases = append(set.Phases, phase.Phase{Name: name, Timeout: p.Timeout, After: p.After, Halt: !p.Recover})
+		}
 	}
 	for _, err := range all(set.Check(drain)) {
 		if wrong, ok := errors.AsType[*phase.Error](err); ok {
@@ -76,12 +75,6 @@ func (c *checker) phases(file *value, conf shutdownConf, drain time.Duration) ph
 		}
 	}
 	return set
-}
-
-// line is that of a phase, so that they are in the order of the file.
-func line(file *value, name string) int {
-	n, _ := file.find([]string{"shutdown", "phases", name})
-	return n.Pos.Line
 }
 
 // phaseError reports what is wrong with a phase where it is.
