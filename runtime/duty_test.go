@@ -742,7 +742,7 @@ func (c counting) Receive(ctx *Context[int], m int) error {
 	case 4:
 		AskAsync(ctx, ctx.Self(), time.Second, func(r ReplyTo[int]) int { r.Reply(40); return 5 }, func(n int, _ error) int { return n })
 	case 6:
-		ctx.BecomeStacked(doubling{c.r})
+		ctx.BecomeStacked(doubling(c))
 	case 8:
 		return ctx.Timer("k", actor.Schedule{After: time.Second}, 80)
 	case 9:

@@ -51,8 +51,6 @@ func (m *meta) isMail() bool { return m == nil || m.kind == traced }
 // owed tells that somebody must learn when it gets lost.
 func (e envelope[T]) owed() bool { return e.mail() || e.meta.kind == outcome }
 
-func (e envelope[T]) trace() actor.TraceID { return e.meta.traceID() }
-
 // track is the delivery that the message belongs to, nil for most.
 func (m *meta) track() *actor.Delivery {
 	if m == nil {
@@ -69,8 +67,6 @@ func (m *meta) traceID() actor.TraceID {
 }
 
 // aboutEvent tells that nothing that becomes of the message is to be an event.
-func (e envelope[T]) aboutEvent() bool { return e.meta.aboutEvent() }
-
 func (m *meta) aboutEvent() bool { return m != nil && m.event }
 
 // asMessage is how a message of any type appears in events.

@@ -29,7 +29,7 @@ func TestNext(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			for range strings.Fields(tt.want) {
+			for range strings.FieldsSeq(tt.want) {
 				at = p.Next(at)
 				got = append(got, at.In(p.zone).Format(time.RFC3339))
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -167,9 +168,7 @@ func (c *callContext) Go(f func(context.Context) (actor.Message, error)) {
 func failure(m actor.Message, err error, isPanic bool) actor.Message {
 	failed := actor.FailedMessage(err, isPanic)
 	if about, ok := m.Body.(map[string]any); ok && m.Kind == actor.KindFailed {
-		for k, v := range about {
-			failed.Body.(map[string]any)[k] = v
-		}
+		maps.Copy(failed.Body.(map[string]any), about)
 	}
 	return failed
 }

@@ -68,10 +68,7 @@ func (e *entry) pos() hocon.Pos {
 // declare notes which actors and bridges there are, so that targets can be
 // checked in whatever order they are written.
 func (c *checker) declare(file *value) {
-	c.bridge = map[string]*value{}
-	for name, v := range entries(file.get("bridges")) {
-		c.bridge[name] = v
-	}
+	c.bridge = maps.Collect(entries(file.get("bridges")))
 	c.declareTopics(file)
 	c.readTemplates(file)
 	var before []*group

@@ -134,7 +134,7 @@ func (c *checker) dispatchersOf(file *value, given map[string]any) map[string]Di
 			}
 		}
 		conf := actor.Fill[dispatcherConf](values)
-		out[name] = Dispatcher{conf.Throughput, conf.TimeSlice, conf.Threads}
+		out[name] = Dispatcher(conf)
 		at := []string{"dispatchers", name}
 		if err := actor.CheckName(name); err != nil {
 			c.atKey(file, at, err)
