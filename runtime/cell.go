@@ -41,8 +41,12 @@ func newCell[T any](s *System, parent *node, path actor.Path, props *Props[T]) (
 		settings = new(*settings)
 		settings.dispatcher = d
 	}
-	if props.Priority != nil {
-		c.ranker.Store(&ranker[T]{rank: props.Priority, log: c.log})
+	own, err := newOwnBox(path, props)
+	if err != nil {
+		return nil, err
+	}
+	if props.Priority != nil || own != nil {
+		c.ranker.Store(&ranker[T]{rank: props.Priority, log: c.log, own: own})
 	}
 	c.settings.Store(settings)
 	c.queue = mailbox.New(&settings.Mailbox, sharedOf[T](s))
@@ -58,7 +62,12 @@ func (c *cell[T]) launch() {
 	go c.runf()
 }
 
-func (c *cell[T]) queued() int { return c.queue.Len() }
+func (c *cell[T]) queued() int {
+	if o := c.own(); o != nil {
+		return c.queue.Len() + o.n
+	}
+	return c.queue.Len()
+}
 
 // run takes turns until there is nothing to do. One goroutine at a time is in
 // here for an actor; node.active is the baton.
@@ -159,6 +168,16 @@ func (c *cell[T]) next() (env envelope[T], ok bool) {
 			return env, true
 		}
 	}
+	if env, ok = c.nextQueued(); ok {
+		return env, ok
+	}
+	if o := c.own(); o != nil {
+		return c.nextOwn(o)
+	}
+	return env, false
+}
+
+func (c *cell[T]) nextQueued() (env envelope[T], ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.counted {
@@ -183,7 +202,7 @@ func (c *cell[T]) rest() bool {
 		c.x.rests()
 	}
 	if c.mayTake() {
-		if c.queue.Len() > 0 || (c.batch != nil && c.batch.Len() > 0) {
+		if c.queue.Len() > 0 || (c.batch != nil && c.batch.Len() > 0) || c.own().waits() > 0 {
 			return false
 		}
 		if c.draining {
@@ -266,6 +285,7 @@ func (c *cell[T]) discard(reason string) {
 	for env, ok := c.next(); ok; env, ok = c.next() {
 		c.letter(env, reason)
 	}
+	c.closeOwn()
 }
 
 // letter makes a dead letter of an accepted message.

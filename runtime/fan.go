@@ -59,7 +59,7 @@ func (c *cell[T]) load() int {
 	if c.closed || c.draining || c.ending() {
 		return -1
 	}
-	n := c.queue.Len()
+	n := c.queued()
 	if c.active {
 		n++
 	}

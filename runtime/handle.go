@@ -78,7 +78,11 @@ func (a *Actor) Update(s Settings, priority Ranker) error {
 func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error {
 	s.Mailbox.Ranked = priority != nil
 	s.dispatcher = c.settings.Load().dispatcher
-	if err := errors.Join(s.Mailbox.Check(), s.Routine.Check()); err != nil {
+	err := errors.Join(s.Mailbox.Check(), s.Routine.Check())
+	if c.own() != nil && (s.Mailbox.Capacity > 0 || priority != nil) {
+		err = errors.Join(err, errMailboxCombined)
+	}
+	if err != nil {
 		return fmt.Errorf("update %s: %w", c.path, err)
 	}
 	var r *ranker[T]
@@ -86,8 +90,8 @@ func (c *cell[T]) update(s Settings, priority func(T, actor.Ref) float64) error 
 		r = &ranker[T]{rank: priority, log: c.log}
 	}
 	c.mu.Lock()
-	if old := c.ranker.Load(); old != nil && old.pool != nil {
-		r = &ranker[T]{rank: priority, log: c.log, pool: old.pool}
+	if old := c.ranker.Load(); old != nil && (old.pool != nil || old.own != nil) {
+		r = &ranker[T]{rank: priority, log: c.log, pool: old.pool, own: old.own}
 	}
 	c.ranker.Store(r)
 	before := c.settings.Swap(&s)

@@ -68,7 +68,7 @@ func (x *extras) rests() {
 func (c *cell[T]) lookIdle() {
 	i, now := c.x.idle, time.Now()
 	c.mu.Lock()
-	waits := c.queue.Len() > 0 || (c.batch != nil && c.batch.Len() > 0)
+	waits := c.queued() > 0 || (c.batch != nil && c.batch.Len() > 0)
 	c.mu.Unlock()
 	if waits || i.touched || !c.is(running) {
 		i.since = now

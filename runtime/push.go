@@ -69,6 +69,8 @@ func (c *cell[T]) push(env envelope[T], mode pushMode) (pushed, chan struct{}) {
 	case mode == pushOffer && !c.queue.HasRoom():
 		c.mu.Unlock()
 		return full, nil
+	case r != nil && r.own != nil && env.mail():
+		return c.pushOwn(r.own, env, mode)
 	}
 	out := c.queue.Push(env, rank)
 	if out.Result == mailbox.Refused {

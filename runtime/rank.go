@@ -14,6 +14,7 @@ import (
 type ranker[T any] struct {
 	rank func(m T, sender actor.Ref) float64 // nil ranks everything alike
 	pool *pool[T]                            // nil for most; messages are for its routees
+	own  *ownBox[T]                          // the mailbox that the actor brought; nil for most
 	once sync.Once                           // a priority that panics is reported once
 	log  func() *slog.Logger
 }

@@ -45,6 +45,8 @@ func (a *Actor) Resize(ctx context.Context, conf *Pool[actor.Message]) error {
 	switch {
 	case p == nil && !conf.many():
 		return nil
+	case c.own() != nil:
+		return fmt.Errorf("resize %s: %w", a.node.path, errMailboxCombined)
 	case p == nil:
 		if err := c.enlarge(ctx, *conf); err != nil {
 			return err

@@ -76,6 +76,12 @@ type Props[T any] struct {
 	Pool       *Pool[T]                            // several of them behind the address; nil means one
 	Dispatcher string                              // who runs it; "" means DefaultDispatcher
 
+	// Mailbox makes a queue of the actor's own; nil means the usual one. It is called
+	// once for each actor, and what it makes belongs to that actor alone. The mailbox
+	// says with dropped, while it pushes or pops, which messages it has discarded: that
+	// is counted and published as for any other.
+	Mailbox func(dropped func(Mail[T])) Mailbox[T]
+
 	frozen  bool       // see Spec
 	running *pool[T]   // that the actor leads
 	base    actor.Path // what relative targets start from; "" means the actor's path

@@ -164,6 +164,7 @@ func spawn[T any](s *System, parent *node, name string, declared bool, props *Pr
 	}
 	c.declared = declared
 	if err := s.registry.add(&c.node); err != nil {
+		c.own().release()
 		return nil, fmt.Errorf("spawn %s: %w", path, err)
 	}
 	s.arrivals.arrived(&c.node)
