@@ -95,7 +95,8 @@ type Context interface {
 	Every(d time.Duration, m Message) (cancel func() bool)
 
 	// Spawn starts a child under this actor, supervised by its
-	// child-supervision. Errors: ErrNameTaken, ErrTerminating, a bad name. Where
+	// child-supervision. Without a name it gets one that nobody can guess. Errors:
+	// ErrNameTaken, ErrTerminating, a bad name. Where
 	// keep-children holds, the children of the instance before a restart are still
 	// there: ErrNameTaken says so, and Lookup finds them.
 	Spawn(name string, p Producer) (Ref, error)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -232,11 +233,13 @@ func (r *Rig) deadLetter(l actor.Letter, reason string) {
 }
 
 func (r *Rig) spawn(name string, p actor.Producer) (actor.Ref, error) {
-	if err := actor.CheckName(name); err != nil {
-		return nil, err
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if name == "" {
+		name = fmt.Sprintf("$anonymous-%d-%012x", len(r.children)+1, rand.Uint64()&(1<<48-1))
+	} else if err := actor.CheckName(name); err != nil {
+		return nil, err
+	}
 	if r.children[name] != nil {
 		return nil, fmt.Errorf("spawn %s: %w", Self.Child(name), actor.ErrNameTaken)
 	}
