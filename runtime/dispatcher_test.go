@@ -232,13 +232,7 @@ func TestThreadsOfDispatchersEndWithTheSystem(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 1000 {
-		if gort.NumGoroutine() <= before {
-			return
-		}
-		gort.Gosched()
-	}
-	t.Errorf("got %d goroutines, want %d", gort.NumGoroutine(), before)
+	wantGoroutines(t, before)
 }
 
 func TestEveryMessageOfManyActorsOnFewThreadsIsHandled(t *testing.T) {

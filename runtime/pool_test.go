@@ -163,8 +163,11 @@ func TestASmallMailboxIsCountedExactlyWhileItIsWorkedOff(t *testing.T) {
 		s, gate := newSystem(t), make(chan struct{})
 		a := poolOf4(t, s, SmallestMailbox, gate, nil)
 		synctest.Wait()
-		for range 4 * 10 {
+		for i := range 4 * 10 {
 			_ = a.Ref().Tell(t.Context(), actor.Message{Kind: "hold"})
+			if i < 4 {
+				synctest.Wait() // each is at work before the rest comes
+			}
 		}
 		synctest.Wait()
 		var got []int
