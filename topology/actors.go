@@ -104,12 +104,13 @@ func (c crew) startGroup(ctx context.Context, units []unit) (tops []*runtime.Act
 			return tops, err
 		}
 	}
+	var errs []error
 	for _, a := range all {
 		if err := a.Started(ctx); err != nil {
-			return tops, fmt.Errorf("%s: %w", a.Path(), err)
+			errs = append(errs, &startError{a.Path(), err})
 		}
 	}
-	return tops, nil
+	return tops, errors.Join(errs...)
 }
 
 // spawn makes the actors of u, each before those below it.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/actord/actord/runtime"
 	"github.com/actord/actord/runtime/actor"
+	"github.com/actord/actord/topology/hocon"
 	"github.com/actord/actord/topology/plan"
 	"github.com/actord/actord/topology/spec"
 )
@@ -114,7 +115,10 @@ func (tx *transaction) apply(ctx context.Context) error {
 			tx.actions[first+i].Took = time.Since(begun)
 		}
 		if err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", steps[0], err), tx.goBack(ctx))
+			if _, placed := errors.AsType[hocon.Errors](err); !placed {
+				err = fmt.Errorf("%s: %w", steps[0], err)
+			}
+			return errors.Join(err, tx.goBack(ctx))
 		}
 		steps = steps[n:]
 	}
@@ -190,7 +194,7 @@ func (tx *transaction) begin(ctx context.Context, steps []plan.Step) error {
 
 func (tx *transaction) beginUnits(ctx context.Context, units []unit) error {
 	if err := tx.start(ctx, units...); err != nil {
-		return err
+		return tx.next.placed(err)
 	}
 	tx.undoWith(func(ctx context.Context) error {
 		var errs []error

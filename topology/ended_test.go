@@ -2,7 +2,9 @@ package topology
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/actord/actord/runtime/actor"
@@ -35,5 +37,19 @@ func TestAReloadOnRequestStartsWhatSupervisionGaveUp(t *testing.T) {
 	end("/user/a/k")
 	if got, want := b.top.Reload(t.Context(), "test").Plan.String(), "+ /user/a/k  start (noter)\n"; got != want {
 		t.Errorf("a child: got %q, want %q", got, want)
+	}
+}
+
+func TestWhatDoesNotStartIsShownWhereItIsWritten(t *testing.T) {
+	b := &bench{t: t, file: filepath.Join(t.TempDir(), "application.conf")}
+	b.write("actord.actors {\n  a { behaviour = noter, args.fail = start }\n  b { behaviour = noter, children { k { behaviour = noter, args.fail = start } } }\n}")
+	_, err := Start(t.Context(), b.source(nil), b.options())
+	for _, want := range []string{
+		"application.conf:3:3: actors.a: it does not start: it is told to fail",
+		"application.conf:4:38: actors.b.children.k: it does not start: it is told to fail",
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want it to hold %q", err, want)
+		}
 	}
 }
