@@ -46,7 +46,7 @@ func TestWhatDoesNotStartIsShownWhereItIsWritten(t *testing.T) {
 	_, err := Start(t.Context(), b.source(nil), b.options())
 	for _, want := range []string{
 		"application.conf:3:3: actors.a: it does not start: it is told to fail",
-		"application.conf:4:38: actors.b.children.k: it does not start: it is told to fail",
+		"application.conf:4:37: actors.b.children.k: it does not start: it is told to fail",
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to hold %q", err, want)

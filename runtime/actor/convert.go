@@ -92,8 +92,12 @@ func (f Field) checkText(s string) error {
 		_, _, err := Target(s).Parse(deepBase)
 		return err
 	case AddressField:
-		if _, port, err := net.SplitHostPort(s); err != nil || port == "" {
+		_, port, err := net.SplitHostPort(s)
+		if err != nil || port == "" {
 			return fmt.Errorf("%q is not an address (want host:port, e.g. 127.0.0.1:8080)", s)
+		}
+		if n, err := strconv.Atoi(port); err == nil && (n < 0 || n > 65535) {
+			return fmt.Errorf("%q has no port that there is (want 0 to 65535)", s)
 		}
 	case ExprField:
 		if len(s) > 4096 {
