@@ -25,8 +25,9 @@ var handshakeLine = regexp.MustCompile(`^\d+\|\d+\|[a-z]+\|[^|]+\|[a-z]+(\||$)`)
 // the handshake.
 func (r *runner) pump(from io.Reader, stream string) {
 	panicking := false
+	var dump dump
 	eachLine(from, func(line string, cut int) {
-		if stream == "stdout" && r.handshake(line) {
+		if stream == "stdout" && r.handshake(line) || dump.takes(line) {
 			return
 		}
 		r.remember(line)
@@ -40,11 +41,39 @@ func (r *runner) pump(from io.Reader, stream string) {
 		}
 		r.log.Log(context.Background(), level, "plugin wrote", attrs...)
 	})
+	if dump.begun {
+		r.log.Error("plugin was doing this", "stacks", dump.text.String(), "cut-bytes", dump.cut)
+	}
 	if stream == "stdout" {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		close(r.ready)
 	}
+}
+
+// dump is what a Go program writes when it is asked for its stacks (SIGQUIT): its
+// last words, which are one record.
+type dump struct {
+	begun bool
+	text  strings.Builder
+	cut   int
+}
+
+// maxDump is how much of a dump is logged.
+const maxDump = 64 << 10
+
+// takes reports whether a line belongs to the dump.
+func (d *dump) takes(line string) bool {
+	d.begun = d.begun || strings.HasPrefix(line, "SIGQUIT: ")
+	switch {
+	case !d.begun:
+		return false
+	case d.text.Len() > maxDump:
+		d.cut += len(line)
+	default:
+		d.text.WriteString(line + "\n")
+	}
+	return true
 }
 
 // handshake passes the first handshake line on.
