@@ -19,6 +19,7 @@ const (
 	ruleReject           = "reject-without-on-full"
 	rulePlainSecret      = "plain-text-secret"
 	ruleUnusedTemplate   = "unused-template"
+	ruleOutside          = "outside-actord"
 )
 
 // Rules lists the rules of warnings with what each is about.
@@ -31,6 +32,7 @@ func Rules() map[string]string {
 		ruleReject:           "An actor sends to a mailbox that rejects when it is full, and does not say what becomes of the message.",
 		rulePlainSecret:      "A secret stands in the file as it is.",
 		ruleUnusedTemplate:   "No actor uses a template.",
+		ruleOutside:          "A section stands outside actord { }, where nothing reads it.",
 	}
 }
 
@@ -42,9 +44,19 @@ type wire struct {
 	rest []string
 }
 
+// lintOutside finds sections that were meant to be inside actord { }.
+func (c *checker) lintOutside() {
+	for _, f := range c.tree.Root.Fields() {
+		if _, section := fileSchema.Field(f.Key); section && f.Key != root && f.Value.Kind == hocon.Object {
+			c.warn(f.KeyPos, f.Key, ruleOutside, "nothing reads this; sections stand inside actord { }, as actord.%s", f.Key)
+		}
+	}
+}
+
 // lint looks for what is likely wrong but works.
 func (c *checker) lint(s *System) {
 	c.lintOverridden(c.tree.Lookup(root))
+	c.lintOutside()
 	for name, t := range c.templates {
 		if !t.used {
 			c.warn(t.value.node.KeyPos, "templates."+name, ruleUnusedTemplate, "nothing uses this template")

@@ -59,12 +59,24 @@ func TestWarnings(t *testing.T) {
 }
 
 func TestEveryRuleIsDescribed(t *testing.T) {
-	for _, rule := range []string{ruleOutsideCapacity, ruleImplicitOverflow, ruleOverridden, ruleUnreachable, ruleReject, rulePlainSecret, ruleUnusedTemplate} {
+	for _, rule := range []string{ruleOutsideCapacity, ruleImplicitOverflow, ruleOverridden, ruleUnreachable, ruleReject, rulePlainSecret, ruleUnusedTemplate, ruleOutside} {
 		if Rules()[rule] == "" {
 			t.Errorf("%s has no description", rule)
 		}
 	}
-	if n := len(Rules()); n != 7 {
-		t.Errorf("got %d rules, want 7", n)
+	if n := len(Rules()); n != 8 {
+		t.Errorf("got %d rules, want 8", n)
+	}
+}
+
+func TestASectionOutsideIsWarnedOf(t *testing.T) {
+	tree := load(t, "actord.actors.a.behaviour = sink\nplugins.p { command = [x] }\nout = out\nactors = 5")
+	s, err := Options{Lint: true}.Check(tree, registry(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "application.conf:2:1: plugins: nothing reads this; sections stand inside actord { }, as actord.plugins"
+	if got := strings.Join(byRule(s.Warnings, ruleOutside), "\n"); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
