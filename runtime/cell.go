@@ -136,7 +136,7 @@ func (c *cell[T]) broken(value any) {
 		err = c.panicked(value)
 	}
 	switch {
-	case c.ctx.inside:
+	case c.at != outside:
 		c.failed(err, panicked)
 	case panicked:
 		c.fail(err, true)
@@ -218,7 +218,7 @@ func (c *cell[T]) rest() bool {
 
 func (c *cell[T]) handle(env envelope[T]) {
 	c.ctx.enter(env)
-	c.ctx.inside = true
+	c.at = inside
 	var err error
 	if env.meta != nil && env.meta.kind != traced {
 		err = c.special(env)
@@ -231,7 +231,7 @@ func (c *cell[T]) handle(env envelope[T]) {
 		c.failed(err, false)
 		return
 	}
-	if c.ctx.stashed {
+	if c.at == setAside {
 		c.setAside()
 		return
 	}
@@ -336,7 +336,7 @@ func (c *cell[T]) pushFront(envs []envelope[T]) bool {
 }
 
 func (c *cell[T]) current() string {
-	if !c.ctx.inside {
+	if c.at == outside {
 		return ""
 	}
 	return asMessage(c.ctx.env.msg).Kind

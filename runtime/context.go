@@ -14,12 +14,9 @@ import (
 // given to, on that goroutine. As a context.Context it ends when the actor is
 // told to stop at once.
 type Context[T any] struct {
-	cell   *cell[T]
-	env    envelope[T]
-	meta   *meta // the trace of what is told from here
-	inside bool  // a message is being handled
-
-	stashed bool // and is to be set aside
+	cell *cell[T]
+	env  envelope[T]
+	meta *meta // the trace of what is told from here
 }
 
 func (c *Context[T]) enter(env envelope[T]) {
@@ -29,7 +26,7 @@ func (c *Context[T]) enter(env envelope[T]) {
 	}
 }
 
-func (c *Context[T]) leave() { c.env, c.meta, c.inside, c.stashed = envelope[T]{}, nil, false, false }
+func (c *Context[T]) leave() { c.env, c.meta, c.cell.at = envelope[T]{}, nil, outside }
 
 // Deadline tells that there is none.
 func (c *Context[T]) Deadline() (time.Time, bool) { return time.Time{}, false }

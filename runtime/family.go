@@ -71,8 +71,8 @@ func (n *node) thawChildren() {
 		return
 	}
 	for _, c := range n.children() {
-		if c.past != nil && c.past.escalated {
-			c.past.escalated = false
+		if t := c.counters.trouble.Load(); t != nil && t.past.escalated {
+			t.past.escalated = false
 			c.signal(signal{kind: sigResume})
 		}
 		c.signal(signal{kind: sigThaw})

@@ -103,8 +103,8 @@ func (a *Actor) Release() {
 		}
 	}
 	n.parent.signal(signal{kind: sigCall, f: func() {
-		if n.past != nil {
-			n.past.history = supervise.History{}
+		if t := n.counters.trouble.Load(); t != nil {
+			t.past.history = supervise.History{}
 		}
 		n.signal(signal{kind: sigCall, f: goOn})
 	}})

@@ -47,7 +47,6 @@ type node struct {
 	next, prev    *node // siblings; guarded by the parent's mu
 	waiting       *waiting
 	x             *extras // owned by the turn
-	past          *past   // owned by the parent's turn
 	kids, dynamic int32   // number of children; of those that the behaviour made
 	wakes         uint32
 	fresh         bool // the first instance is to be made
@@ -69,11 +68,21 @@ type node struct {
 	held     bool // a throttle lets no message through now
 	keep     bool // of that restart: children survive it
 	swapping bool // a replacement of the behaviour is under way
+	at       phaseOfCall
 
 	// Never changed.
 	declared bool // configuration declares it, so a restart of its parent restarts it
 	guardian bool
 }
+
+// phaseOfCall is where a turn is with a message.
+type phaseOfCall uint8
+
+const (
+	outside  phaseOfCall = iota // there is none
+	inside                      // it is being handled
+	setAside                    // and is to be stashed
+)
 
 // counters are read by anybody. What was accepted is handled + failed + dropped +
 // lettered + what is queued.
@@ -89,6 +98,7 @@ type trouble struct {
 	failed, dropped, lettered atomic.Uint64 // what became of accepted messages
 	stashed                   atomic.Int64  // how many of them are set aside
 	lastError                 atomic.Pointer[lastError]
+	past                      past // owned by the parent's turn
 }
 
 type lastError struct {
@@ -113,12 +123,7 @@ type past struct {
 	answered  uint64 // the last incarnation that was told to make way for another
 }
 
-func (n *node) pastOf(child *node) *past {
-	if child.past == nil {
-		child.past = &past{}
-	}
-	return child.past
-}
+func (n *node) pastOf(child *node) *past { return &child.counters.troubles().past }
 
 // body is the typed half of an actor.
 type body interface {

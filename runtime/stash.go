@@ -17,14 +17,14 @@ func (c *Context[T]) Stash() error {
 		limit = DefaultStashCapacity
 	}
 	switch {
-	case !c.inside || (c.env.meta != nil && c.env.meta.kind == silence):
+	case c.cell.at == outside || (c.env.meta != nil && c.env.meta.kind == silence):
 		return fmt.Errorf("stash at %s: there is no message: %w", c.cell.path, actor.ErrUnsupported)
-	case c.stashed:
+	case c.cell.at == setAside:
 		return fmt.Errorf("stash at %s: this message is set aside already: %w", c.cell.path, actor.ErrUnsupported)
 	case len(c.cell.stash()) >= limit:
 		return fmt.Errorf("stash at %s: %d messages are set aside: %w", c.cell.path, limit, actor.ErrStashFull)
 	}
-	c.stashed = true
+	c.cell.at = setAside
 	return nil
 }
 

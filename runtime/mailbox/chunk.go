@@ -46,10 +46,11 @@ func (s *Shared[T]) chunk() *Chunk[T] {
 	return &Chunk[T]{items: make([]T, 0, largeChunk)}
 }
 
-// fifo is a list of chunks.
+// fifo is a ring of chunks of which the last is known: there may be very many
+// queues, and each has one.
 type fifo[T any] struct {
-	head, tail *Chunk[T]
-	spare      *Chunk[T] // up to two small chunks, linked by next
+	tail  *Chunk[T]
+	spare *Chunk[T] // up to two small chunks, linked by next
 }
 
 func (f *fifo[T]) push(item T, shared *Shared[T]) {
@@ -69,8 +70,8 @@ func (f *fifo[T]) space() *Chunk[T] {
 		return nil
 	}
 	c = f.spare
-	f.spare, c.next = c.next, nil
-	f.head, f.tail = c, c
+	f.spare, c.next = c.next, c
+	f.tail = c
 	return c
 }
 
@@ -80,24 +81,23 @@ func (f *fifo[T]) grow(shared *Shared[T]) {
 	case f.tail != nil:
 		c = shared.chunk()
 	case c != nil:
-		f.spare, c.next = c.next, nil
+		f.spare = c.next
 	default:
 		c = &Chunk[T]{items: make([]T, 0, smallChunk)}
 	}
-	if f.tail == nil {
-		f.head = c
-	} else {
-		f.tail.next = c
+	if c.next = c; f.tail != nil {
+		c.next, f.tail.next = f.tail.next, c
 	}
 	f.tail = c
 }
 
 func (f *fifo[T]) pop(shared *Shared[T]) (item T, ok bool) {
-	if f.head == nil {
+	if f.tail == nil {
 		return item, false
 	}
-	item, ok = f.head.Next()
-	if f.head.Len() == 0 {
+	head := f.tail.next
+	item, ok = head.Next()
+	if head.Len() == 0 {
 		f.recycle(f.detach(), shared)
 	}
 	return item, ok
@@ -105,13 +105,14 @@ func (f *fifo[T]) pop(shared *Shared[T]) (item T, ok bool) {
 
 // detach takes the first chunk out of the list.
 func (f *fifo[T]) detach() *Chunk[T] {
-	c := f.head
-	if c == nil {
+	if f.tail == nil {
 		return nil
 	}
-	f.head = c.next
-	if f.head == nil {
+	c := f.tail.next
+	if c == f.tail {
 		f.tail = nil
+	} else {
+		f.tail.next = c.next
 	}
 	c.next = nil
 	return c
