@@ -92,7 +92,7 @@ func (q *Queue[T]) Push(item T, rank float64) Outcome[T] {
 	case DropHead:
 		old, evicted = q.evictOldest()
 	case DropLowest:
-		old, evicted = q.evictBelow(urgency(rank))
+		old, evicted = q.evictBelow(keyOf(rank))
 	case DropNew:
 	default:
 		return Outcome[T]{Result: Refused}
@@ -107,12 +107,12 @@ func (q *Queue[T]) Push(item T, rank float64) Outcome[T] {
 
 // evictBelow discards the least urgent item when a newcomer of that rank is more
 // urgent; among equals the newcomer loses.
-func (q *Queue[T]) evictBelow(rank float64) (old T, ok bool) {
-	if q.aside == nil || len(q.aside.ranks.items) == 0 {
+func (q *Queue[T]) evictBelow(key uint64) (old T, ok bool) {
+	if q.aside == nil || q.aside.ranks.len() == 0 {
 		return old, false
 	}
 	last := q.aside.ranks.last()
-	if q.aside.ranks.items[last].rank <= rank {
+	if q.aside.ranks.order[last].key <= key {
 		return old, false
 	}
 	return q.aside.ranks.remove(last), true
@@ -169,14 +169,14 @@ func (q *Queue[T]) add(item T, rank float64) {
 	}
 	a := q.beside()
 	a.seq++
-	a.rank(ranked[T]{item, urgency(rank), a.seq}, q.shared.Keep)
+	a.rank(item, rank, a.seq, q.shared.Keep)
 }
 
-func (a *aside[T]) rank(r ranked[T], keep func(T) bool) {
-	if keep(r.item) {
-		a.kept.push(r)
+func (a *aside[T]) rank(item T, rank float64, seq int64, keep func(T) bool) {
+	if keep(item) {
+		a.kept.push(item, keyOf(rank), seqOf(seq))
 	} else {
-		a.ranks.push(r)
+		a.ranks.push(item, keyOf(rank), seqOf(seq))
 	}
 }
 
@@ -218,9 +218,9 @@ func (a *aside[T]) unfront(keep func(T) bool) T {
 func (a *aside[T]) first() (item T, ok bool) {
 	h := &a.ranks
 	switch {
-	case len(a.kept.items) == 0 && len(h.items) == 0:
+	case a.kept.len() == 0 && h.len() == 0:
 		return item, false
-	case len(h.items) == 0, len(a.kept.items) > 0 && a.kept.first().before(h.first()):
+	case h.len() == 0, a.kept.len() > 0 && a.kept.first().before(h.first()) != 0:
 		h = &a.kept
 	}
 	return h.remove(0), true
@@ -253,7 +253,7 @@ func (q *Queue[T]) PushFront(items []T, ranks []float64) {
 	if q.settings.Ranked {
 		a.low -= int64(len(items))
 		for i, item := range items {
-			a.rank(ranked[T]{item, urgency(ranks[i]), a.low + int64(i)}, q.shared.Keep)
+			a.rank(item, ranks[i], a.low+int64(i), q.shared.Keep)
 		}
 		return
 	}
@@ -297,10 +297,19 @@ func (q *Queue[T]) arrivals() []T {
 	if q.aside == nil {
 		return nil
 	}
-	all := slices.Concat(q.aside.ranks.items, q.aside.kept.items)
-	slices.SortFunc(all, func(a, b ranked[T]) int { return cmp.Compare(a.seq, b.seq) })
-	for _, r := range all {
-		items = append(items, r.item)
+	type arrival struct {
+		seq  uint64
+		item T
+	}
+	all := make([]arrival, 0, q.depth)
+	for _, h := range []*heap[T]{&q.aside.ranks, &q.aside.kept} {
+		for _, e := range h.order {
+			all = append(all, arrival{e.seq, h.slots[e.slot]})
+		}
+	}
+	slices.SortFunc(all, func(a, b arrival) int { return cmp.Compare(a.seq, b.seq) })
+	for _, a := range all {
+		items = append(items, a.item)
 	}
 	q.aside = nil
 	return items
