@@ -333,6 +333,32 @@ func BenchmarkBoundedDropHead(b *testing.B) {
 	to.flow(b.N, func(i int) { _ = p.Tell(ctx, i) })
 }
 
+// fromActor is the flow of messages that one actor tells another while it handles
+// the message that ctx comes with.
+func fromActor(b *testing.B, ctx context.Context) {
+	s, to, done := benchSystem(b), newSink(), make(chan struct{})
+	sink := benchActor(b, s, "sink", Settings{}, to.Receive)
+	source := benchActor(b, s, "source", Settings{}, func(ctx *Context[int], n int) error {
+		to.flow(n, func(i int) { _ = sink.Tell(ctx, i) })
+		close(done)
+		return nil
+	})
+	b.ReportAllocs()
+	b.ResetTimer()
+	_ = source.Tell(ctx, b.N)
+	<-done
+}
+
+// BenchmarkTrackedTell is a flow of which each message joins a delivery.
+func BenchmarkTrackedTell(b *testing.B) {
+	d := actor.NewDelivery(0, func(error) {})
+	fromActor(b, actor.Track(context.Background(), d))
+	d.Done(nil)
+}
+
+// BenchmarkUntrackedTell is the same flow without the delivery.
+func BenchmarkUntrackedTell(b *testing.B) { fromActor(b, context.Background()) }
+
 // TestNothingIsAllocatedPerTellAndPerWakeUp measures what the benchmarks report.
 func TestNothingIsAllocatedPerTellAndPerWakeUp(t *testing.T) {
 	s, handled := newSystem(t), make(chan struct{}, 1)

@@ -90,10 +90,14 @@ func (p *PID[T]) Tell(ctx context.Context, m T) error {
 	}
 	env := envelope[T]{msg: m}
 	env.sender, env.meta = originOf(ctx)
-	if c := p.cell.Load(); c != nil && env.meta.track() == nil && c.quick(&env) {
+	d := env.meta.track()
+	d.Join() // before the push: the message may be handled before it returns
+	if c := p.cell.Load(); c != nil && c.quick(&env) {
 		return nil
 	}
-	return p.tell(ctx, env)
+	err := p.tell(ctx, env)
+	d.Done(nil) // the other way has joined for itself
+	return err
 }
 
 func (p *PID[T]) tell(ctx context.Context, env envelope[T]) error {
@@ -215,10 +219,14 @@ func (p *PID[T]) Ask(ctx context.Context, m T) (T, error) {
 func (n *node) Tell(ctx context.Context, m actor.Message) error {
 	env := envelope[actor.Message]{msg: m}
 	env.sender, env.meta = originOf(ctx)
-	if c, ok := n.body.(*cell[actor.Message]); ok && env.meta.track() == nil && c.quick(&env) {
+	d := env.meta.track()
+	d.Join() // before the push; see PID.Tell
+	if c, ok := n.body.(*cell[actor.Message]); ok && c.quick(&env) {
 		return nil
 	}
-	return n.address().tell(ctx, env)
+	err := n.address().tell(ctx, env)
+	d.Done(nil)
+	return err
 }
 
 // Offer makes a node an Offerer.
