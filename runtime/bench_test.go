@@ -359,6 +359,48 @@ func BenchmarkTrackedTell(b *testing.B) {
 // BenchmarkUntrackedTell is the same flow without the delivery.
 func BenchmarkUntrackedTell(b *testing.B) { fromActor(b, context.Background()) }
 
+// BenchmarkBacklog is what messages behind an actor that is busy cost, and what they
+// take and leave of memory.
+func BenchmarkBacklog(b *testing.B) {
+	for _, depth := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprint(depth), func(b *testing.B) { backlog(b, depth) })
+	}
+}
+
+func backlog(b *testing.B, depth int) {
+	s, n, gate, through := benchSystem(b), 0, make(chan struct{}), make(chan struct{})
+	p := benchActor(b, s, "busy", Settings{}, func(_ *Context[*int], m *int) error {
+		switch {
+		case m == nil:
+			<-gate
+		default:
+			if n++; n%depth == 0 {
+				through <- struct{}{}
+			}
+		}
+		return nil
+	})
+	ctx, m, before, live := context.Background(), new(int), inUse(), int64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = p.Tell(ctx, nil)
+		for range depth {
+			_ = p.Tell(ctx, m)
+		}
+		b.StopTimer()
+		live = inUse() - before
+		b.StartTimer()
+		gate <- struct{}{}
+		<-through
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*depth), "ns/message")
+	if depth > 100_000 {
+		b.ReportMetric(float64(live)/float64(depth), "bytes/message")
+		b.ReportMetric(float64(inUse()-before)/1e6, "MB-kept")
+	}
+	gort.KeepAlive(p)
+}
+
 // TestNothingIsAllocatedPerTellAndPerWakeUp measures what the benchmarks report.
 func TestNothingIsAllocatedPerTellAndPerWakeUp(t *testing.T) {
 	s, handled := newSystem(t), make(chan struct{}, 1)
